@@ -53,13 +53,37 @@ import TrackTestKit
     @Test func theLastRecordOfAProcessSaysHowItEnded() throws {
         func off(_ boot: String, hasEnded: Bool) throws -> String? {
             try start(RememberedState(run: .init(boot: boot, hasEnded: hasEnded)), autostart: true, boot: "a").off
-                .detail
+                .last?.reason.detail
         }
         #expect(try off("a", hasEnded: true) == "stop" && off("b", hasEnded: true) == "shutdown")
         #expect(try off("a", hasEnded: false) == "crash" && off("b", hasEnded: false) == "power_cut")
         // An earlier version wrote no record, and some computers have no name for their start.
-        #expect(try start(RememberedState(), autostart: true, boot: "a").off == .off)
-        #expect(try start(RememberedState(run: .init(boot: "a", hasEnded: true)), autostart: true).off == .off)
+        #expect(try start(RememberedState(), autostart: true, boot: "a").off == [.init(reason: .off)])
+        #expect(
+            try start(RememberedState(run: .init(boot: "a", hasEnded: true)), autostart: true).off == [
+                .init(reason: .off)
+            ])
+    }
+
+    /// The power goes; the process after it is killed before it makes a point.
+    @Test func aProcessThatMadeNoPointLeavesWhatItKnew() throws {
+        var state = RememberedState(run: .init(boot: "a", hasEnded: false))
+        func begin(_ boot: String, at milliseconds: Int64) {
+            state.run = .init(
+                boot: boot, hasEnded: false, began: milliseconds, before: RememberedState.offs(state.run, boot: boot))
+        }
+        begin("b", at: 14_000)
+        #expect(
+            try start(state, autostart: true, boot: "b").off == [
+                .init(reason: .offByPowerCut),
+                .init(reason: .offByCrash, since: MonotonicTime(milliseconds: 14_000)),
+            ])
+        for time in 1...20 as ClosedRange<Int64> { begin("b", at: 14_000 + time * 1000) }
+        let offs = try start(state, autostart: true, boot: "b").off
+        #expect(offs.count == 6 && offs.first?.reason == .offByPowerCut)
+        #expect(offs.last == .init(reason: .offByCrash, since: MonotonicTime(milliseconds: 34_000)))
+        // The clock of another start is another one.
+        #expect(try start(state, autostart: true, boot: "c").off == [.init(reason: .offByPowerCut)])
     }
 
     @Test func whoStoppedIsKnownAtTheNextStart() throws {
@@ -78,9 +102,9 @@ import TrackTestKit
         let keeper = KeptStates()
         let shell = MemoryShell(bench.context, keeper: keeper, state: RememberedState(), trouble: nil)
         shell.begin(boot: "a")
-        #expect(keeper.states.map(\.run) == [.init(boot: "a", hasEnded: false)])
+        #expect(keeper.states.map(\.run?.hasEnded) == [false])
         shell.shutDown()
-        #expect(keeper.states.map(\.run).last == .init(boot: "a", hasEnded: true))
+        #expect(keeper.states.last?.run?.hasEnded == true && keeper.states.last?.run?.boot == "a")
         #expect(keeper.states.count == 2)
     }
 

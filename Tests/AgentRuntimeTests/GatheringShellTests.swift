@@ -13,7 +13,7 @@ import TrackTestKit
 /// The feed's life, and which fixes become whose points.
 @Suite struct GatheringShellTests {
     /// gpsd, as far as the shell sees it. What a feed says after its end is delivered too: the shell has to ignore it.
-    private final class Feeds: FeedSource {
+    final class Feeds: FeedSource {
         private final class Watch: OpenFeed {
             private let end: () -> Void
 
@@ -39,7 +39,7 @@ import TrackTestKit
         }
     }
 
-    private final class Setup {
+    final class Setup {
         let log = EventRecorder()
         let bench: ShellBench
         let feeds = Feeds()
@@ -71,12 +71,15 @@ import TrackTestKit
 
         init(device: String? = nil) {
             bench = ShellBench(log: log)
-            gnss = AgentConfiguration.GNSS(host: "127.0.0.1", port: 2947, device: device, isKeptOpen: false)
+            gnss = AgentConfiguration.GNSS(
+                host: "127.0.0.1", port: 2947, device: device, isKeptOpen: false, usesSystemClock: false)
         }
 
         private static func text(_ effect: GatheringShell.Effect) -> String {
             switch effect {
             case .reportArrived: "report"
+            case .disproved(let dates):
+                "disproved \(dates.lowerBound.seconds - start)...\(dates.upperBound.seconds - start)"
             case .fixArrived(let time): "fix \(time.seconds - start)"
             case .gathered(let point, let entity):
                 "point \(point.fix.time.seconds - start) of \(entity)\(point.isParked ? ", parked" : "")"

@@ -72,6 +72,8 @@ struct RunningAgent: Sendable {
             id = 1
             ak = "0123456789abcdefghjkmnpqrstvwxyz"
             entity = "van"
+            [gnss]
+            system_clock = false
             [cache]
             directory = "\(directory)/cache"
             [state]

@@ -124,6 +124,8 @@ final class ServedAgent {
             id = \(service)
             ak = "0123456789abcdefghjkmnpqrstvwxyz"
             entity = "\(entity)"
+            [gnss]
+            system_clock = false
             [cache]
             directory = "/cache"
             [state]

@@ -27,6 +27,27 @@ struct MessageDecoderTests {
         "altHAE":40,"altMSL":20.5,"alt":20.5,"speed":3.5,"track":359.9,"eph":4.25}
         """#
 
+    /// gpsd before 3.20 tells the height above mean sea level as `alt` alone; later ones may tell only that above the ellipsoid.
+    @Test func theHeightOfAnOlderGPSDIsRead() throws {
+        func altitude(_ members: String) throws -> Double? {
+            let decoder = try MessageDecoder()
+            var buffer = LineBuffer()
+            let line = Array("{\"class\":\"TPV\",\"mode\":3,\"lat\":1,\"lon\":2,\(members)}\n".utf8)
+            _ = buffer.fill { free in
+                free.copyBytes(from: line)
+                return line.count
+            }
+            guard case .complete(let range)? = buffer.next(),
+                case .position(let report)? = decoder.decode(range, in: &buffer)
+            else { return nil }
+            return report.altitudeMSL
+        }
+        #expect(try altitude("\"alt\":31.5") == 31.5)
+        #expect(try altitude("\"alt\":31.5,\"altMSL\":20.5") == 20.5)
+        #expect(try altitude("\"alt\":31.5,\"altHAE\":60.5") == nil)
+        #expect(try altitude("\"speed\":1") == nil)
+    }
+
     @Test func aReportHoldsWhatTheMessageSaid() throws {
         let report = GNSSReport(
             time: Timestamp(milliseconds: 1_687_963_931_063), mode: 3, latitude: 1.5, longitude: -2.25, speed: 3.5,

@@ -28,8 +28,10 @@ struct ParkedRecordingTests {
         feed.stop()
         #expect(await log.wait { $0.last == .state(.stopped) })
         var assembler = EpochAssembler()
-        var fixes = log.reports.compactMap { assembler.report($0) }
-        if let last = assembler.flush() { fixes.append(last) }
+        let reading = ClockReading(
+            now: MonotonicTime(milliseconds: 0), system: Timestamp(milliseconds: 0), isKept: false)
+        var fixes = log.reports.compactMap { assembler.report($0, at: reading)?.fix }
+        if let last = assembler.flush() { fixes.append(last.fix) }
         return fixes
     }
 

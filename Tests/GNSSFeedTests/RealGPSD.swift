@@ -104,12 +104,14 @@ enum NMEA {
         return "$\(body)*" + (checksum < 16 ? "0" : "") + String(checksum, radix: 16, uppercase: true) + "\r\n"
     }
 
-    /// The epoch `second` of a day in 2026, moving north.
-    static func epoch(_ second: Int) -> String {
+    /// The epoch `second` of a day, moving north. `date`: DDMMYY as the receiver has it; nil: it sends GGA and GSA alone.
+    static func epoch(_ second: Int, date: String? = "150326") -> String {
         let time = String(format: "%02d%02d%02d.000", second / 3600, second / 60 % 60, second % 60)
         let latitude = String(format: "52%07.4f", 5 + Double(second) * 0.005)
-        return sentence("GPGGA,\(time),\(latitude),N,00417.0000,E,1,08,0.9,5.0,M,45.0,M,,")
+        let place =
+            sentence("GPGGA,\(time),\(latitude),N,00417.0000,E,1,08,0.9,5.0,M,45.0,M,,")
             + sentence("GPGSA,A,3,01,02,03,04,05,06,07,08,,,,,1.8,0.9,1.5")
-            + sentence("GPRMC,\(time),A,\(latitude),N,00417.0000,E,18.0,0.0,150326,,,A")
+        guard let date else { return place }
+        return place + sentence("GPRMC,\(time),A,\(latitude),N,00417.0000,E,18.0,0.0,\(date),,,A")
     }
 }

@@ -36,10 +36,16 @@ import Testing
         let epochs = Self.epochs(witness.reports())
         let chosen = Self.choose(epochs)
         let first = try #require(chosen.first)
+        let counters = try #require(try fleet.status()["counters"] as? [String: Any])
+        // gpsd takes the number of a week for one of the future: the server refuses what is dated ahead of its clock.
+        let isAhead = first.time > Int(Date().timeIntervalSince1970 * 1000) + 600_000
+        let kept = isAhead ? [] : chosen
+        let lost = counters["lost"] as? [String: Int]
+        #expect((lost?["wrong_date"] ?? 0) == chosen.count - kept.count, "\(counters)")
         let stored = try fleet.track(around: first.time / 1000)
-        #expect(stored.map(\.time) == chosen.map { $0.time / 1000 })
-        #expect(try fleet.rows() == chosen.count)
-        for (point, fix) in zip(stored, chosen) {
+        #expect(stored.map(\.time) == kept.map { $0.time / 1000 })
+        #expect(try fleet.rows() == kept.count)
+        for (point, fix) in zip(stored, kept) {
             #expect(abs(point.latitude - fix.latitude) < 1e-6 && abs(point.longitude - fix.longitude) < 1e-6)
         }
 
@@ -47,7 +53,6 @@ import Testing
         #expect(receiver.epochs.contains(epochs.count), "\(epochs.count)")
         #expect(receiver.points.contains(chosen.count), "\(chosen.count)")
         #expect(receiver.spread.contains(Self.spread(chosen)), "\(Self.spread(chosen))")
-        let counters = try #require(try fleet.status()["counters"] as? [String: Any])
         let skipped = try #require(counters["skipped"] as? [String: Int])
         #expect(receiver.unconfirmed.contains(skipped["unconfirmed_time"] ?? 0), "\(skipped)")
         #expect(receiver.notLater.contains(skipped["not_later"] ?? 0), "\(skipped)")

@@ -112,7 +112,9 @@ import TrackTestKit
         var times: [Int64] = []
         for second in Int64(0)...21 where !(11...13).contains(second) {
             let report = PlainReport(time: 1_800_000_000_000 + second * 1000, mode: 3, latitude: 1, longitude: 2)
-            times += grid.report(report).map { $0.fix.time.seconds - 1_800_000_000 }
+            times += grid.report(report, DateModel.Clocks(now: second * 1000, system: 0, isKept: false)).map {
+                $0.fix.time.seconds - 1_800_000_000
+            }
         }
         // The point due at 10 s came; after the gap the grid goes on where it stands.
         #expect(times == [0, 5, 10, 15, 20])

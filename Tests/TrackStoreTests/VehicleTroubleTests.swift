@@ -83,6 +83,27 @@ import TrackModel
         #expect(try troubles(report, ago: 10, hasLeft: true) == [])
     }
 
+    @Test func wrongAndMissingDatesCountWhilePointsAreWanted() throws {
+        let far = DateTrouble.disagreement(
+            receiver: Timestamp(seconds: 2_066_860_800), clock: Timestamp(seconds: 1_795_737_600), isClockUsed: true)
+        for dates in [far, .missing(isClockUsed: false), .missing(isClockUsed: true)] {
+            // A vehicle that makes no points says so itself.
+            let isTrouble = dates == far
+            let report = HealthReport(receiver: .fix, isGathering: true, dates: dates)
+            #expect(try troubles(report) == (isTrouble ? [.dates(dates)] : []))
+            #expect(try troubles(HealthReport(receiver: .fix, dates: dates)) == [])
+        }
+        #expect(
+            "\(VehicleTrouble.dates(far))"
+                == "the receiver's date is 2035-07-01; the computer's clock says 2026-11-27: points have the clock's time"
+        )
+        // Times that go on are no news.
+        let later = DateTrouble.disagreement(
+            receiver: Timestamp(seconds: 2_066_860_900), clock: Timestamp(seconds: 1_795_737_700), isClockUsed: true)
+        #expect(!HealthReport(dates: later).isNews(after: HealthReport(dates: far)))
+        #expect(HealthReport(dates: far).isNews(after: HealthReport()))
+    }
+
     @Test func everyDiskThatTakesNoPointsCounts() throws {
         for disk in HealthReport.Disk.allCases {
             let isTrouble = [.full, .readOnly, .refusing].contains(disk)
@@ -118,8 +139,8 @@ import TrackModel
         #expect(try troubles(all).map(\.kind) == [.losing, .disk, .receiver, .certificate, .behind])
         #expect(
             VehicleTrouble.Kind.allCases.map(\.rawValue) == [
-                "cloned", "losing_points", "disk", "receiver", "login_refused", "no_points", "not_gathering", "silent",
-                "certificate", "behind", "no_fix",
+                "cloned", "losing_points", "disk", "receiver", "login_refused", "no_points", "not_gathering", "dates",
+                "silent", "certificate", "behind", "no_fix",
             ])
     }
 

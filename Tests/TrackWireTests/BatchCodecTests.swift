@@ -57,6 +57,18 @@ import TrackModel
         #expect(try PointRecord.decode(PointRecord.encode(points[1])) == points[1])
     }
 
+    @Test func onlyTheTimeOfAClockNeedsFormatFour() throws {
+        var points = try BatchExampleTests.points()
+        let before = BatchEncoder.encode(points)
+        points[1].fix.isClockTime = true
+        let bytes = BatchEncoder.encode(points)
+        #expect(bytes[0] == 4 && bytes.count <= before.count + 3)
+        #expect(try BatchCodec.decode(bytes, isCompressed: false) == points)
+        // For a reader of an older format it is left out and nothing else.
+        for format in 1...3 { #expect(BatchEncoder.encode(points, format: format) == before) }
+        #expect(try PointRecord.decode(PointRecord.encode(points[1])) == points[1])
+    }
+
     /// These bytes were made from the page of the format alone, without the code of this package.
     @Test func aPayloadOfFormatThreeIsReadAsItsPageSays() throws {
         let bytes: [UInt8] = [

@@ -40,6 +40,15 @@ import TrackModel
         reports += TrackingObstacle.allCases.map {
             HealthReport(verdict: HealthReport.Verdict(obstacle: $0, age: 90, rejected: .max))
         }
+        reports += [true, false].flatMap { isClockUsed in
+            [
+                HealthReport(dates: .missing(isClockUsed: isClockUsed)),
+                HealthReport(
+                    dates: .disagreement(
+                        receiver: Timestamp(seconds: 2_066_860_800), clock: Timestamp(seconds: 0),
+                        isClockUsed: isClockUsed)),
+            ]
+        }
         for report in reports { #expect(HealthReport(encoded: report.encoded) == report) }
         // The usual one of a vehicle that is well.
         let well = HealthReport(

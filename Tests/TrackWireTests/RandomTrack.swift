@@ -41,6 +41,7 @@ enum RandomTrack {
             var point = TrackPoint(fix, coordinateType: chance(0.95) ? .wgs84 : .bd09ll)
             if chance(1 - presence[7]) { point.objectName = "object \(Int.random(in: 0...3, using: &random))" }
             point.isParked = chance(parked)
+            point.fix.isClockTime = chance(parked)
             if chance(gathered) { point.continuity = continuity(before: time, isCalm: isSmooth, using: &random) }
             for key in keys where chance(presence[8]) { point.attributes[key] = value(using: &random) }
             return point

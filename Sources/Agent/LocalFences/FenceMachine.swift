@@ -30,7 +30,7 @@ package struct FenceMachine {
         /// Entities that are remembered.
         package var entities = 16
         /// Milliseconds: the time of the points goes back so far only when it began anew.
-        package var largestStepBack: Int64 = 600_000
+        package var largestStepBack: Int64 = 30_000
 
         package init() {}
     }

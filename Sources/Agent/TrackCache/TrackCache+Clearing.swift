@@ -4,10 +4,11 @@ extension TrackCache {
     /// Removes what is waiting, of these entities (nil: all) and with `from <= time <= through` (nil: open). Not
     /// undoable.
     ///
-    /// Durable on return when the result says so. What was handed out already may reach the server all the same.
+    /// Durable on return when the result says so. What was handed out already may reach the server all the same. `cause`: as what
+    /// the records count. A process after this one takes them for cleared.
     /// - Throws: `.tooManyClears`; clearing everything never throws.
     package func clear(
-        entities: [String]?, from: Int64?, through: Int64?, now: MonotonicTime
+        entities: [String]?, from: Int64?, through: Int64?, as cause: CacheLoss = .cleared, now: MonotonicTime
     ) throws(TrackCacheError) -> ClearedCount {
         let lower = from ?? .min
         let upper = through ?? .max
@@ -35,7 +36,7 @@ extension TrackCache {
             !directoryState.isKnown || !isSecured || directoryState.isBesideOthers
             || segments.contains(where: \.hasLeftovers) || !doomed.isEmpty || hasUnsynchronisedUnlinks
         for index in segments.indices where segments[index].last > uploading.acknowledged {
-            guard let matched = clearSegment(index, clear) else {
+            guard let matched = clearSegment(index, clear, cause) else {
                 lookAgain(at: index)
                 mayHaveMissed = true
                 continue
@@ -48,9 +49,9 @@ extension TrackCache {
             ends = (ends?.first ?? record.sequence, record.sequence)
             return true
         }
-        if let ends { noteLoss(.cleared, ends.first, through: ends.last) }
+        if let ends { noteLoss(cause, ends.first, through: ends.last) }
         if removed == 0, !mayHaveMissed { return ClearedCount(records: 0, isDurable: true) }
-        counters.cleared += removed
+        if cause == .wrongDate { counters.disproved += removed } else { counters.cleared += removed }
         if clear.clearsEverything {
             tombstones = pieces
             unsavedTombstones = pieces.count
@@ -80,7 +81,7 @@ extension TrackCache {
         for clear in earlier {
             let clear = Tombstone(below: highestSeen + 1, entities: clear.entities, times: clear.times)
             for index in segments.indices where segments[index].last > uploading.acknowledged {
-                guard let matched = clearSegment(index, clear) else {
+                guard let matched = clearSegment(index, clear, .cleared) else {
                     lookAgain(at: index)
                     continue
                 }
@@ -135,7 +136,7 @@ extension TrackCache {
     }
 
     /// Counts what a clear takes from a segment and tallies the rest anew; nil when the segment cannot be read.
-    private func clearSegment(_ index: Int, _ clear: Tombstone) -> UInt64? {
+    private func clearSegment(_ index: Int, _ clear: Tombstone, _ cause: CacheLoss) -> UInt64? {
         let segment = segments[index]
         if segment.tally.count == 0 { return 0 }
         if let entities = segment.tally.entities, !entities.contains(where: { clear.mayTouch($0) }) { return 0 }
@@ -156,7 +157,7 @@ extension TrackCache {
         }
         guard isRead else { return nil }
         segments[index].tally = kept
-        if let ends { noteLoss(.cleared, ends.first, through: ends.last) }
+        if let ends { noteLoss(cause, ends.first, through: ends.last) }
         return matched
     }
 }

@@ -6,6 +6,8 @@ package enum CacheLoss: Hashable, Sendable {
     case dropped
     /// A person cleared them.
     case cleared
+    /// Their date turned out to be wrong.
+    case wrongDate
     /// The disk lost them, or memory was full while the disk did not work.
     case damaged
 }

@@ -15,6 +15,8 @@ package struct TrackCacheCounters: Hashable, Sendable {
 
     /// Records in the segments that the bound dropped.
     package var droppedByBound: UInt64 = 0
+    /// Records whose date turned out to be wrong.
+    package var disproved: UInt64 = 0
     /// Records dropped because the disk did not work and memory was full.
     package var droppedInMemory: UInt64 = 0
     /// Records that fail their checksum, as far as sequence numbers tell how many there were.

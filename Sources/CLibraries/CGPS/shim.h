@@ -11,6 +11,7 @@
 #endif
 
 #include <gps.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -67,7 +68,9 @@ static inline struct saker_gps_position saker_gps_position_of(const struct gps_d
         .status = session->fix.status,
         .latitude_degrees = session->fix.latitude,
         .longitude_degrees = session->fix.longitude,
-        .altitude_metres = session->fix.altMSL,
+        // gpsd before 3.20 tells `alt` alone, and means the height above mean sea level. Later ones mean anything by it.
+        .altitude_metres = isfinite(session->fix.altMSL) || isfinite(session->fix.altHAE)
+            ? session->fix.altMSL : session->fix.altitude,
         .speed_metres_per_second = session->fix.speed,
         .course_degrees = session->fix.track,
         .horizontal_error_metres = session->fix.eph,

@@ -49,8 +49,8 @@ package struct GatewayLimits: Hashable, Sendable {
     var pushes = PushMachine.Limits()
     /// Whose custom points a session may bring.
     package var devicePolicy = DevicePolicy.entity
-    /// How far ahead of the server's clock a custom point may be, milliseconds.
-    package var customPointLead: Int64 = 600_000
+    /// How far ahead of the server's clock a point or a live hint may be, milliseconds: as for the Web API.
+    package var pointLead: Int64 = 600_000
     /// How old a custom point may be, milliseconds; nil for any age.
     package var customPointAge: Int64?
 

@@ -15,6 +15,8 @@ package struct GatewayCounts: Hashable, Sendable {
     /// Connections closed because a frame broke a rule of the protocol.
     package var violations: UInt64 = 0
     package var refusedPoints: UInt64 = 0
+    /// Those of them that were dated too far ahead of the server's clock.
+    package var refusedAhead: UInt64 = 0
     /// Points whose sequences another agent had used for other points of the same entity; stored all the same.
     package var rescuedPoints: UInt64 = 0
     /// Batches stored without some of their attributes, which are no track columns or have another type.

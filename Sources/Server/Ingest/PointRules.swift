@@ -2,32 +2,19 @@ package import TrackModel
 
 /// The rules for points that the server stores. A refused point is lost, so there are only the rules that every point needs.
 package enum PointRules {
-    /// How far ahead of the server's clock a point may be, milliseconds: 20 years.
-    ///
-    /// After a GPS week rollover a receiver may date a whole drive 1,024 weeks (19.6 years) ahead. A receiver without dates
-    /// may be a day ahead. Somebody can correct a wrong date later, but a refused point is lost: see
-    /// docs/decisions/0005-dates-from-receivers.md.
-    static let maximumLead: Int64 = 20 * 365 * 86_400_000
     /// Longest object name, bytes of UTF-8.
     static let maximumObjectNameBytes = 128
 
     /// Nil when the server may store the point; otherwise a sentence that names the value and the rule. The type of the
     /// coordinates already keeps them in their range.
-    package static func problem(with point: TrackPoint, at now: Timestamp) -> String? {
-        let time = point.fix.time
-        guard time <= now.adding(milliseconds: maximumLead) else {
-            return "time \(time.milliseconds) ms is more than 20 years ahead of the server's \(now.milliseconds) ms"
-        }
-        return problem(with: point)
-    }
-
-    /// The same as ``problem(with:at:)`` for a custom point. Its time follows the rules of the Web API, because the program
-    /// can correct the point and send it again. `lead` and `age` are milliseconds; `age` is nil for points of any age.
+    ///
+    /// `lead`: how many milliseconds ahead of the server's clock the point may be, the same for points of vehicles, of
+    /// programs and of the Web API. `age`: how old it may be; nil: of any age. A program can correct a point and send it again.
     package static func problem(
-        withCustom point: TrackPoint, at now: Timestamp, lead: Int64, age: Int64?
+        with point: TrackPoint, at now: Timestamp, lead: Int64, age: Int64? = nil
     ) -> String? {
         let time = point.fix.time
-        guard time <= now.adding(milliseconds: lead) else {
+        if isAhead(time, of: now, by: lead) {
             return "time \(time.milliseconds) ms is more than \(lead / 1000) s ahead of the server's "
                 + "\(now.milliseconds) ms"
         }
@@ -35,6 +22,12 @@ package enum PointRules {
             return "time \(time.milliseconds) ms is more than \(age / 1000) s old"
         }
         return problem(with: point)
+    }
+
+    /// A receiver with a wrong date may be years ahead, and its place would hide the right ones: see
+    /// docs/decisions/0005-dates-from-receivers.md.
+    package static func isAhead(_ time: Timestamp, of now: Timestamp, by lead: Int64) -> Bool {
+        time > now.adding(milliseconds: lead)
     }
 
     /// The rules that need no clock.

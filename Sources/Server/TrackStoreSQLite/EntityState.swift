@@ -17,7 +17,16 @@ struct EntityState {
 
     static let selection = "SELECT version, fences FROM state WHERE entity = ?"
 
-    private static let isLater = "excluded.time >= COALESCE(time, excluded.time)"
+    private static let isLater =
+        "time IS NULL OR " + replaces("excluded.time", "excluded.received", "time", "received")
+
+    /// ``Recency`` in SQL, from the times and the times of receipt of a new point and of the latest one.
+    static func replaces(
+        _ time: String, _ received: String, _ latest: String, _ latestReceived: String, isStrict: Bool = false
+    ) -> String {
+        let (made, latestMade) = ("MIN(\(time), \(received))", "MIN(\(latest), \(latestReceived))")
+        return "(\(made) > \(latestMade) OR \(made) = \(latestMade) AND \(time) \(isStrict ? ">" : ">=") \(latest))"
+    }
 
     /// The latest point changes when the new one is as late; without a new one, and without new fences, they stay.
     ///

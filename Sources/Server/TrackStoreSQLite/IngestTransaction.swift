@@ -47,18 +47,24 @@ struct IngestTransaction {
         stateUpdate = try database.cachedStatement(sql: EntityState.update)
         cells = try PlaceCells(database, store)
         chunkInsertion = try database.cachedStatement(sql: NewChunk.insertion)
+        let isNewerThanState = EntityState.replaces("?2", "?5", "time", "received", isStrict: true)
+        let isNewerThanHint = EntityState.replaces(
+            "excluded.time", "excluded.received", "hint.time", "hint.received", isStrict: true)
         hintUpdate = try database.cachedStatement(
             sql: """
                 INSERT INTO hint (entity, time, latitude, longitude, received, payload, datum, service, cell)
                 SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
-                WHERE NOT EXISTS (SELECT 1 FROM state WHERE entity = ?1 AND time >= ?2)
+                WHERE NOT EXISTS (
+                    SELECT 1 FROM state WHERE entity = ?1 AND time IS NOT NULL
+                        AND NOT \(isNewerThanState))
                 ON CONFLICT (entity) DO UPDATE SET
                     time = excluded.time, latitude = excluded.latitude, longitude = excluded.longitude,
                     received = excluded.received, payload = excluded.payload, datum = excluded.datum,
                     cell = excluded.cell
-                WHERE excluded.time > hint.time
+                WHERE \(isNewerThanHint)
                 """)
-        hintRemoval = try database.cachedStatement(sql: "DELETE FROM hint WHERE entity = ? AND time <= ?")
+        hintRemoval = try database.cachedStatement(
+            sql: "DELETE FROM hint WHERE entity = ?1 AND \(EntityState.replaces("?2", "?3", "time", "received"))")
         alarms = try AlarmTable(database)
     }
 
@@ -188,7 +194,7 @@ struct IngestTransaction {
         if let latest = content.latest {
             try cells.put(entity, at: latest)
             // From here on the track has reached the time of the hint.
-            try hintRemoval.execute(arguments: [entity, latest.fix.time.milliseconds])
+            try hintRemoval.execute(arguments: [entity, latest.fix.time.milliseconds, batch.received.milliseconds])
         }
         return version
     }

@@ -55,12 +55,19 @@ extension SQLiteTrackStore {
         ),
         (
             """
-            SELECT COUNT(*) FROM (SELECT entity, MAX(last_time) AS time FROM chunk GROUP BY entity) c
-            LEFT JOIN state s ON s.entity = c.entity WHERE s.time IS NULL OR s.time <> c.time
+            SELECT COUNT(*) FROM (
+                SELECT entity, MAX(last_time) AS time,
+                    MAX(CASE WHEN runs IS NULL AND last_time <= received THEN last_time END) AS past
+                FROM chunk GROUP BY entity) c
+            LEFT JOIN state s ON s.entity = c.entity
+            WHERE s.time IS NULL OR s.time > c.time OR s.time < c.past AND s.time <= s.received
             """, "entities have a latest point that is not the latest of their chunks"
         ),
         (
-            "SELECT COUNT(*) FROM hint h JOIN state s ON s.entity = h.entity WHERE s.time >= h.time",
+            """
+            SELECT COUNT(*) FROM hint h JOIN state s ON s.entity = h.entity
+            WHERE s.time >= h.time AND s.time <= s.received AND h.time <= h.received
+            """,
             "entities have a hint that is not later than their latest point"
         ),
         (

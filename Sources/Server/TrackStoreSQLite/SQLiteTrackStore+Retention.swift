@@ -76,6 +76,9 @@ private struct OldPoints {
         /// The time of the latest point.
         let latest: Int64?
 
+        /// Points that are dated ahead of the server's clock may stand behind the latest one.
+        func hasLatest(in first: Int64, _ last: Int64) -> Bool { latest.map { $0 >= first && $0 <= last } ?? false }
+
         func isThat(of mark: RemovalMark?) -> Bool { mark?.entity.utf8.elementsEqual(name.utf8) == true }
     }
 
@@ -115,7 +118,7 @@ private struct OldPoints {
             last = RemovalMark.Chunk(firstTime: row[1], id: chunk.id)
             let end: Int64 = row[2]
             // The chunk of the latest point goes after all others.
-            if end < time, end != entity.latest, try isReceivedBefore(chunk) { old.append(chunk) }
+            if end < time, !entity.hasLatest(in: row[1], end), try isReceivedBefore(chunk) { old.append(chunk) }
         }
         try delete(old)
         guard chunksLeft > 0 else { return last }
@@ -158,14 +161,14 @@ private struct OldPoints {
         let rows = try Row.fetchAll(
             try database.cachedStatement(
                 sql: """
-                    SELECT id, count, last_time FROM chunk INDEXED BY chunk_by_time WHERE entity = ?
+                    SELECT id, count, last_time, first_time FROM chunk INDEXED BY chunk_by_time WHERE entity = ?
                     ORDER BY first_time, id LIMIT \(Self.mostLast + 1)
                     """), arguments: [entity.id])
         guard !rows.isEmpty, rows.count <= Self.mostLast else { return false }
         var last: [Chunk] = []
         for row in rows {
             let (chunk, end): (Chunk, Int64) = (Chunk(id: row[0], count: row[1]), row[2])
-            guard end == entity.latest, end < time, try isReceivedBefore(chunk) else { return false }
+            guard entity.hasLatest(in: row[3], end), end < time, try isReceivedBefore(chunk) else { return false }
             last.append(chunk)
         }
         try delete(last)

@@ -50,7 +50,14 @@ package enum AgentInterface {
         type GatherState (stopped, waiting, gathering)
 
         # parked_since: only while the vehicle is parked and makes few points for that, by GNSS time.
-        type Gather (state: GatherState, since: ?int, last_point_time: ?int, parked_since: ?int)
+        type Gather (state: GatherState, since: ?int, last_point_time: ?int, parked_since: ?int, dates: ?Dates)
+
+        # receiver_time, clock_time: what both say when they are far apart. clock_used: points have the time of the computer's
+        # clock. text, remedy: for people.
+        type Dates (
+          kind: DatesKind, receiver_time: ?int, clock_time: ?int, clock_used: bool, text: string, remedy: string
+        )
+        type DatesKind (disagreement, missing)
 
         # connecting: gpsd has not answered yet. unreachable: gpsd does not answer. permission_denied: the system forbids the agent
         # the use of gpsd. no_device: gpsd answers and has no receiver, or its receiver sends nothing.

@@ -113,16 +113,22 @@ package struct GatherStatus: Codable, Hashable, Sendable {
     package var lastPointTime: Int64?
     /// GNSS time at which the stay began. Set only while the vehicle is parked and the agent makes few points for it.
     package var parkedSince: Int64?
+    /// What is wrong with the receiver's dates; nil: nothing.
+    package var dates: DatesStatus?
 
-    package init(state: State, since: Int64? = nil, lastPointTime: Int64? = nil, parkedSince: Int64? = nil) {
+    package init(
+        state: State, since: Int64? = nil, lastPointTime: Int64? = nil, parkedSince: Int64? = nil,
+        dates: DatesStatus? = nil
+    ) {
         self.state = state
         self.since = since
         self.lastPointTime = lastPointTime
         self.parkedSince = parkedSince
+        self.dates = dates
     }
 
     enum CodingKeys: String, CodingKey {
-        case state, since
+        case state, since, dates
         case lastPointTime = "last_point_time"
         case parkedSince = "parked_since"
     }

@@ -15,6 +15,7 @@ package enum MessageID: String, Hashable, Sendable, CaseIterable, CustomStringCo
     case serviceStopped = "ee52e029b9724cba983f45c5939c2c83"
     case gatherStarted = "2187ba8073eb42369791ef21c1a84984"
     case gatherStopped = "a47404271d304ccfb499f44f9e5e6648"
+    case receiverDates = "5f0d6a1c7b9e4c53a2e8417f60d3b92c"
     case linkOnline = "c72d3e6e72484fef974ce53864145fcf"
     case linkLost = "88d7e27262374b2bb8c7f9e192a565f6"
     case loginRefused = "8852d79638a244f683c67040a2936eaa"

@@ -2,6 +2,8 @@
 package struct Fix: Hashable, Sendable {
     /// When the receiver was there, by GNSS time.
     package var time: Timestamp
+    /// The time is that of the vehicle's system clock, because the receiver told none, or a wrong one.
+    package var isClockTime: Bool
     /// Where, WGS 84 when it comes from a receiver.
     package var coordinate: Coordinate
     /// Speed over ground, cm/s, not negative.
@@ -20,9 +22,11 @@ package struct Fix: Hashable, Sendable {
 
     package init(
         time: Timestamp, coordinate: Coordinate, speed: Int32? = nil, course: Int32? = nil, altitude: Int32? = nil,
-        accuracy: Int32? = nil, mode: FixMode? = nil, status: FixStatus? = nil, satellites: UInt8? = nil
+        accuracy: Int32? = nil, mode: FixMode? = nil, status: FixStatus? = nil, satellites: UInt8? = nil,
+        isClockTime: Bool = false
     ) {
         self.time = time
+        self.isClockTime = isClockTime
         self.coordinate = coordinate
         self.speed = speed
         self.course = course

@@ -17,6 +17,8 @@ package struct HealthReport: Hashable, Sendable {
         case copiedDisk = "copied_disk"
         /// Cache or server refused the points, because these break a rule.
         case refused
+        /// Their date turned out to be wrong: the receiver, or a clock that is kept, corrected it.
+        case wrongDate = "wrong_date"
         /// A reason that this program does not know.
         case other
     }
@@ -77,11 +79,13 @@ package struct HealthReport: Hashable, Sendable {
     package var certificateEnd: Int64?
     /// Nil: of an agent that does not judge.
     package var verdict: Verdict?
+    /// What is wrong with the receiver's dates; nil: nothing.
+    package var dates: DateTrouble?
 
     package init(
         backlog: UInt64 = 0, losses: [LossReason: UInt64] = [:], lossAge: Int64? = nil, receiver: Receiver = .unknown,
         fixAge: Int64? = nil, isGathering: Bool = false, disk: Disk = .unknown, certificateEnd: Int64? = nil,
-        verdict: Verdict? = nil
+        verdict: Verdict? = nil, dates: DateTrouble? = nil
     ) {
         self.backlog = backlog
         self.losses = losses.filter { $0.value > 0 }
@@ -92,6 +96,7 @@ package struct HealthReport: Hashable, Sendable {
         self.disk = disk
         self.certificateEnd = certificateEnd
         self.verdict = verdict
+        self.dates = dates
     }
 
     /// Points lost for any reason.
@@ -108,5 +113,11 @@ package struct HealthReport: Hashable, Sendable {
         receiver != other.receiver || isGathering != other.isGathering || disk != other.disk
             || certificateEnd != other.certificateEnd || Set(losses.keys) != Set(other.losses.keys)
             || verdict?.obstacle != other.verdict?.obstacle
+            || isDatesNews(after: other)
+    }
+
+    private func isDatesNews(after other: HealthReport) -> Bool {
+        guard let dates, let others = other.dates else { return (dates == nil) != (other.dates == nil) }
+        return !dates.isLike(others)
     }
 }

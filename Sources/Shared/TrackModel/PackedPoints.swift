@@ -14,12 +14,14 @@ package struct PackedPoints: Hashable, Sendable {
         @usableFromInline var interval: Int32 = 0
         /// Of what lies apart; -1: nothing.
         @usableFromInline var extra: Int32 = -1
-        /// 0: unknown.
+        /// 0: unknown. With ``clockTime`` when the time is that of the vehicle's system clock.
         @usableFromInline var mode: UInt8
         /// 0: unknown.
         @usableFromInline var status: UInt8
         @usableFromInline var satellites: UInt8
         @usableFromInline var flags: Flags
+
+        @usableFromInline static var clockTime: UInt8 { 128 }
 
         @usableFromInline init(_ fix: Fix, _ type: CoordinateType) {
             time = fix.time.milliseconds
@@ -28,7 +30,7 @@ package struct PackedPoints: Hashable, Sendable {
             course = fix.course ?? 0
             altitude = fix.altitude ?? 0
             accuracy = fix.accuracy ?? 0
-            mode = fix.mode?.rawValue ?? 0
+            mode = (fix.mode?.rawValue ?? 0) | (fix.isClockTime ? Self.clockTime : 0)
             status = fix.status?.rawValue ?? 0
             satellites = fix.satellites ?? 0
             flags = []
@@ -53,8 +55,9 @@ package struct PackedPoints: Hashable, Sendable {
                 time: Timestamp(milliseconds: time), coordinate: coordinate,
                 speed: flags.contains(.speed) ? speed : nil, course: flags.contains(.course) ? course : nil,
                 altitude: flags.contains(.altitude) ? altitude : nil,
-                accuracy: flags.contains(.accuracy) ? accuracy : nil, mode: FixMode(rawValue: mode),
-                status: FixStatus(rawValue: status), satellites: flags.contains(.satellites) ? satellites : nil)
+                accuracy: flags.contains(.accuracy) ? accuracy : nil, mode: FixMode(rawValue: mode & ~Self.clockTime),
+                status: FixStatus(rawValue: status), satellites: flags.contains(.satellites) ? satellites : nil,
+                isClockTime: mode & Self.clockTime != 0)
         }
     }
 
@@ -145,6 +148,8 @@ package struct PackedPoints: Hashable, Sendable {
     // What a reader of a batch learns of a point after it has the point's fix.
 
     @inlinable package mutating func setParked(at position: Int) { rows[position].flags.insert(.parked) }
+
+    @inlinable package mutating func setClockTime(at position: Int) { rows[position].mode |= Row.clockTime }
 
     package mutating func setObjectName(_ name: String, at position: Int) {
         change(at: position) { $0.objectName = name }

@@ -59,6 +59,7 @@ package struct TroubleRules: Hashable, Sendable {
         } else if report.isGathering {
             troubles += guessed(report, age: age)
         }
+        if let dates = report.dates, dates.isTrouble, report.isGathering { troubles.append(.dates(dates)) }
         if report.backlog >= behindPoints { troubles.append(.behind(report.backlog)) }
         return troubles
     }

@@ -17,6 +17,7 @@ extension VehicleTrouble: CustomStringConvertible {
         case .notGathering(let since, let isServiceStopped):
             "not gathering" + (since.map { " since \(Self.minute($0))" } ?? "")
                 + (isServiceStopped ? ": its service is stopped" : "")
+        case .dates(let dates): "\(dates)"
         case .silent(let seconds): "not heard for \(Self.span(seconds))"
         case .certificate(let left) where left < 0: "certificate ended \(Self.span(-left)) ago"
         case .certificate(let left): "certificate ends in \(Self.span(left))"
@@ -56,6 +57,7 @@ extension HealthReport.LossReason {
         case .damaged: "its disk damaged them"
         case .copiedDisk: "another vehicle has a copy of its disk"
         case .refused: "they break a rule for points"
+        case .wrongDate: "their date was wrong"
         case .other: "a reason that this server does not know"
         }
     }

@@ -14,6 +14,8 @@ package enum VehicleTrouble: Hashable, Sendable {
     case noPoints(TrackingObstacle, rejected: UInt64, seconds: Int64)
     /// Somebody has stopped gathering or the service, or nobody has started it; nil: nobody knows since when.
     case notGathering(since: Timestamp?, isServiceStopped: Bool)
+    /// The receiver's dates cannot be right, or are missing, although the agent is to make points.
+    case dates(DateTrouble)
     /// Not heard for so many seconds, and it had not said goodbye.
     case silent(Int64)
     /// Seconds until the certificate ends; negative: it has ended.
@@ -32,6 +34,7 @@ package enum VehicleTrouble: Hashable, Sendable {
         case refused = "login_refused"
         case noPoints = "no_points"
         case notGathering = "not_gathering"
+        case dates
         case silent
         case certificate
         case behind
@@ -47,6 +50,7 @@ package enum VehicleTrouble: Hashable, Sendable {
         case .refused: .refused
         case .noPoints: .noPoints
         case .notGathering: .notGathering
+        case .dates: .dates
         case .silent: .silent
         case .certificate: .certificate
         case .behind: .behind

@@ -20,6 +20,12 @@ extension Health {
         gathering = report.isGathering
         disk = Disk(report.disk)
         certificateEnd = report.certificateEnd ?? 0
+        switch report.dates {
+        case .disagreement(let receiver, let clock, let isClockUsed):
+            (receiverTime, clockTime, clockUsed) = (receiver.seconds, clock.seconds, isClockUsed)
+        case .missing(let isClockUsed): (timesMissing, clockUsed) = (true, isClockUsed)
+        case nil: break
+        }
         guard let verdict = report.verdict else { return }
         obstacle = Obstacle(verdict.obstacle)
         obstacleAge = UInt32(clamping: verdict.age)
@@ -39,7 +45,8 @@ extension HealthReport {
             backlog: health.backlog, losses: losses, lossAge: health.hasLossAge ? Int64(health.lossAge) : nil,
             receiver: Receiver(health.receiver), fixAge: health.hasFixAge ? Int64(health.fixAge) : nil,
             isGathering: health.gathering, disk: Disk(health.disk),
-            certificateEnd: health.certificateEnd > 0 ? health.certificateEnd : nil, verdict: Verdict(health))
+            certificateEnd: health.certificateEnd > 0 ? health.certificateEnd : nil, verdict: Verdict(health),
+            dates: DateTrouble(health))
     }
 
     /// The bytes of a `Health` message, about 20 of them.
@@ -55,6 +62,20 @@ extension HealthReport {
     }
 }
 
+extension DateTrouble {
+    fileprivate init?(_ health: Health) {
+        if health.timesMissing {
+            self = .missing(isClockUsed: health.clockUsed)
+        } else if health.receiverTime != 0 || health.clockTime != 0 {
+            self = .disagreement(
+                receiver: Timestamp(seconds: health.receiverTime), clock: Timestamp(seconds: health.clockTime),
+                isClockUsed: health.clockUsed)
+        } else {
+            return nil
+        }
+    }
+}
+
 extension LossReason {
     fileprivate init(_ reason: HealthReport.LossReason) {
         self =
@@ -65,6 +86,7 @@ extension LossReason {
             case .damaged: .damaged
             case .copiedDisk: .copiedDisk
             case .refused: .refused
+            case .wrongDate: .wrongDate
             case .other: .unspecified
             }
     }
@@ -80,6 +102,7 @@ extension HealthReport.LossReason {
             case .damaged: .damaged
             case .copiedDisk: .copiedDisk
             case .refused: .refused
+            case .wrongDate: .wrongDate
             case .unspecified, .UNRECOGNIZED: .other
             }
     }

@@ -6,7 +6,7 @@ package enum WireLimits {
     package static let applicationProtocol = "saker/1"
     package static let defaultPort = 7443
     /// The highest batch payload format that this program reads. It also reads all lower ones.
-    package static let payloadFormat = 3
+    package static let payloadFormat = 4
     /// Longest message inside a frame, bytes.
     package static let frameBytes = 1 << 20
     /// The most points in one Upload or Points message.

@@ -92,6 +92,7 @@ package final class Fleet: Sendable {
             [gnss]
             host = "127.0.0.1"
             port = \(gpsdPort)
+            system_clock = false
 
             [cache]
             directory = "\(cache)"

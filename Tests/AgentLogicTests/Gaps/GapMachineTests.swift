@@ -200,10 +200,26 @@ import TrackModel
         #expect(drive.point(1002) == ["stopped -600-1002"])
     }
 
+    /// The power was away, and then a process was killed before it made a point.
+    @Test func eachEndOfAProcessHasItsPartOfTheGap() {
+        let off: [GapMachine.Off] = [
+            .init(reason: .offByPowerCut), .init(reason: .offByCrash, since: Drive.clock(-40)),
+        ]
+        var drive = Drive(
+            .init(entity: "bus", isGathering: true, off: off, memory: nil, newest: Drive.time(-100)), at: -10)
+        drive.started("bus", -10)
+        drive.receiver(nil, 0)
+        drive.machine.fixArrived(Drive.time(0), now: Drive.clock(0))
+        let (continuity, _) = drive.machine.point(Drive.time(0), isParked: false, now: Drive.clock(0))
+        #expect(continuity.spans.prefix(2).map(\.reason) == [.offByPowerCut, .offByCrash])
+        #expect(continuity.spans.first?.until == Drive.time(-40))
+    }
+
     @Test func theDetailsOfAStartAndOfAStopAreTold() {
         var drive = Drive(
             .init(
-                entity: "bus", isGathering: true, off: .offByPowerCut, memory: nil, newest: Drive.time(-600)))
+                entity: "bus", isGathering: true, off: [.init(reason: .offByPowerCut)], memory: nil,
+                newest: Drive.time(-600)))
         drive.started()
         drive.receiver(nil, 5)
         let (first, _) = drive.machine.point(Drive.time(5), isParked: false, now: Drive.clock(5))

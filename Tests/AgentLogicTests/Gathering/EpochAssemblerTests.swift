@@ -71,6 +71,29 @@ struct EpochAssemblerTests {
         #expect(assembler.report(report(1000, latitude: nil)) != nil)
     }
 
+    /// A receiver that sends GGA and GSA alone.
+    @Test func reportsWithoutTimesAreEpochsByTheirArrival() {
+        var assembler = EpochAssembler()
+        func hear(_ now: Int64, speed: Double? = nil, time: Int64? = nil) -> Epoch? {
+            assembler.report(
+                GNSSReport(
+                    time: time.map { Timestamp(milliseconds: epochStart + $0) }, mode: 3, latitude: 52, longitude: 4,
+                    speed: speed), at: ClockReading(at: now))
+        }
+        #expect(hear(0) == nil)
+        #expect(hear(50, speed: 7) == nil)
+        let first = hear(1000)
+        #expect(first?.hasTime == false && first?.time.milliseconds == epochStart && first?.speed == 700)
+        #expect(hear(1100)?.time.milliseconds == epochStart + 1000)
+        // With a time: from then on the others say nothing, until times have been missing for a while.
+        #expect(hear(2000, time: 1900)?.time.milliseconds == epochStart + 1100)
+        #expect(hear(11_999) == nil)
+        #expect(assembler.flush()?.hasTime == true)
+        #expect(hear(12_000) == nil)
+        #expect(assembler.flush()?.hasTime == false)
+        #expect(assembler.counters.unusable == 1 && assembler.counters.merged == 1)
+    }
+
     @Test(arguments: [
         GNSSReport(mode: 3, latitude: 1, longitude: 1),
         GNSSReport(time: Timestamp(seconds: 1_700_000_000), mode: 3, longitude: 1),
@@ -139,7 +162,7 @@ struct EpochAssemblerTests {
             usable += mode >= 2 ? 1 : 0
             let made = assembler.report(report(time + Int64.random(in: 0...1, using: &generator), mode: mode))
             let flushed = Int.random(in: 0..<10, using: &generator) == 0 ? assembler.flush() : nil
-            for fix in [made, flushed].compactMap(\.self) {
+            for fix in [made, flushed?.fix].compactMap(\.self) {
                 if let previous { #expect(fix.time.milliseconds - previous > 1, "seed \(seed)") }
                 previous = fix.time.milliseconds
             }

@@ -10,6 +10,15 @@ struct SamplerGridTests {
         #expect(points == Array(stride(from: 0, through: 3_600_000, by: 5000)))
     }
 
+    /// A receiver at 10 Hz: a point is known by its second.
+    @Test func noTwoPointsOfOneSecondFollowAHole() {
+        var sampler = Sampler(interval: 5)
+        let fixes = [500, 5500] + (0..<80).map { 30_100 + $0 * 100 } as [Int64]
+        let made = sampler.pointTimes(fixes)
+        #expect(made == [500, 5500, 30_100, 31_000, 35_500])
+        #expect(Set(made.map { $0 / 1000 }).count == made.count)
+    }
+
     @Test func aFixFiftyMillisecondsEarlyIsInTimeAndOneMoreIsNot() {
         var sampler = Sampler(interval: 5)
         #expect(sampler.pointTimes([0, 4949, 4950, 5000, 9949, 10_000]) == [0, 4950, 10_000])
@@ -102,7 +111,12 @@ struct SamplerGridTests {
                     let reached = time + 50 - (oracle.first ?? time)
                     return reached < 0 ? -1 : reached / Int64(interval * 1000)
                 }
-                if isLater, oracle.last.map({ slot(time) > slot($0) }) ?? true { oracle.append(time) }
+                // A point that came late for its due time is the only one of its second.
+                func hasSecond(_ last: Int64) -> Bool {
+                    let due = (oracle.first ?? last) + slot(last) * Int64(interval * 1000)
+                    return last - due > 50 && (epochStart + last) / 1000 == (epochStart + time) / 1000
+                }
+                if isLater, oracle.last.map({ slot(time) > slot($0) && !hasSecond($0) }) ?? true { oracle.append(time) }
                 points += sampler.pointTimes([time])
             }
             #expect(points == oracle, "seed \(seed)")

@@ -44,12 +44,31 @@ extension DiagnosisTests {
             silent(.missing) {
                 $0.gpsd?.result = .answers(release: "3.25", devices: receiver, fix: GPSDFacts.Fix(mode: 3, accuracy: 4))
             }, .fix, .ok, "3D, accurate to 4.0 m"),
+        Case(
+            "no time", Facts.status { $0.gather.dates = missing(isClockUsed: false) }, .fix, .failed, "no time",
+            "RMC or ZDA"),
+        Case(
+            "the clock's time", Facts.status { $0.gather.dates = missing(isClockUsed: true) }, .fix, .warning,
+            "no time",
+            "RMC or ZDA"),
         Case("flat", Facts.status { $0.feed.lastFix?.mode = 2 }, .fix, .warning, "2D", "antenna"),
         Case("poor", Facts.status { $0.feed.lastFix?.accuracy = 120 }, .fix, .warning, "120.0 m", "antenna"),
         Case("old", Facts.status { $0.feed.lastFix?.age = 25_000 }, .fix, .warning, "25 s old", "gpspipe"),
     ]
 
+    private static func missing(isClockUsed: Bool) -> DatesStatus {
+        DatesStatus(
+            kind: .missing, isClockUsed: isClockUsed, text: "the receiver tells no time", remedy: "Enable RMC or ZDA")
+    }
+
     static let clockCases = [
+        Case(
+            "another date",
+            Facts.status {
+                $0.gather.dates = DatesStatus(
+                    kind: .disagreement, receiverTime: 1, clockTime: 2, isClockUsed: true,
+                    text: "the receiver's date is 2035-07-01", remedy: "Update the receiver's firmware")
+            }, .clock, .warning, "2035-07-01", "firmware"),
         Case("unkept", Facts.with { $0.clock.isSynchronised = false }, .clock, .warning, "nobody keeps", "timedatectl"),
         Case("unknown", Facts.with { $0.clock.isSynchronised = nil }, .clock, .ok, "nobody says"),
         Case("1970", Facts.with { $0.clock.time = 60_000 }, .clock, .warning, "1970-01-01", "timedatectl"),

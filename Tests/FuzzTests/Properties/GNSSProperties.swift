@@ -16,13 +16,20 @@ enum GNSSProperties {
         try require(whole == pieces, "the messages depend on how the bytes arrived")
 
         var epochs = EpochAssembler()
+        var (time, now) = (TimeGuard(), MonotonicTime(milliseconds: 0))
         var sampler = Sampler(
             interval: 2, options: LocationOptions(desiredAccuracy: 50, distanceFilter: 5, activity: .automotive))
         var last: Timestamp?
         for case .position(let report)? in whole {
             try checkReport(report)
-            guard let fix = epochs.report(report), case .point(let point) = sampler.fix(fix) else { continue }
-            if let last, sampler.counters.timeRestarts == 0 {
+            now += Int64(report.mode) * 400
+            let reading = ClockReading(now: now, system: Timestamp(seconds: 1_800_000_000), isKept: size % 2 == 0)
+            guard let epoch = epochs.report(report, at: reading),
+                case .dated(let fix, let beginsAnew) = time.judge(epoch)
+            else { continue }
+            if beginsAnew { sampler.beginAnew() }
+            guard case .point(let point) = sampler.fix(fix) else { continue }
+            if let last, !beginsAnew {
                 try require(point.time.milliseconds(since: last) > 0, "points go back in time")
             }
             last = point.time

@@ -161,11 +161,36 @@ import TrackWire
         let told = sent.batch.points.map { $0.continuity?.spans }
         #expect(told == [[], [GapSpan(.refused, from: nil, until: batch[2].fix.time)]])
         #expect(
-            actions.contains(.note(.pointsRefused(1, firstReason: "speed -1 cm/s must not be negative"))))
+            actions.contains(.note(.pointsRefused(1, ahead: 0, firstReason: "speed -1 cm/s must not be negative"))))
         #expect(actions.contains(.note(.attributesIgnored(["fuel"], isFirst: true))))
         #expect(send(4).contains(.note(.attributesIgnored(["fuel"], isFirst: false))))
         let acknowledgement = frames(bench.settle(sent.ticket, .success(3))).first?.uploadAck
         #expect(acknowledgement?.refused.map(\.sequence) == [2])
+    }
+
+    /// The rule of the Web API, for points of vehicles and for live hints.
+    @Test func whatIsDatedAheadOfTheServersClockIsRefused() throws {
+        var bench = MachineBench.opened()
+        let limit = bench.clock.adding(milliseconds: 600_000)
+        var batch = points(1...4)
+        for (row, time) in [limit, limit.adding(milliseconds: 1), limit.adding(milliseconds: 619_315_200_000)]
+            .enumerated()
+        {
+            batch[row + 1].fix.time = time
+        }
+        let actions = bench.grant(bench.receive(.upload(Upload(BatchCodec.encode(batch), firstSequence: 1))))
+        let sent = try #require(submitted(actions))
+        #expect(sent.batch.sequences == [1, 2])
+        let refused = try #require(frames(bench.settle(sent.ticket, .success(4))).first?.uploadAck?.refused)
+        #expect(refused.map(\.sequence) == [3, 4] && refused.allSatisfy(\.wrongDate))
+        #expect(refused.allSatisfy { $0.reason.contains("600 s ahead") })
+        #expect(
+            actions.contains { if case .note(.pointsRefused(2, ahead: 2, _)) = $0 { true } else { false } })
+        for (point, isRefused) in [(batch[1], false), (batch[2], true)] {
+            var heartbeat = Heartbeat()
+            heartbeat.liveHintBytes = PointRecord.encode(point)
+            #expect(bench.receive(.heartbeat(heartbeat)).contains(.note(.hintRefused)) == isRefused)
+        }
     }
 
     @Test func customPointsAreAnsweredAndNothingEndsByThem() throws {
@@ -183,7 +208,7 @@ import TrackWire
         var bad = points(1...1)
         bad[0].fix.speed = -1
         let refused = bench.grant(bench.receive(.points(Points(BatchCodec.encode(bad), id: 6, entity: ""))))
-        #expect(refused.first == .note(.pointsRefused(1, firstReason: nil)))
+        #expect(refused.first == .note(.pointsRefused(1, ahead: 0, firstReason: nil)))
         #expect(frames(refused).first?.pointsReply?.refused.count == 1)
         #expect(bench.machine.takesFrames)
     }

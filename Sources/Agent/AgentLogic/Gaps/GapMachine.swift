@@ -18,6 +18,18 @@ package struct GapMachine: Hashable, Sendable {
         case cancelTimer
     }
 
+    /// From a moment on, why the agent was off: ``GapReason/off`` with its detail.
+    package struct Off: Hashable, Sendable {
+        package var reason: GapReason
+        /// Of the clock of this process: a process before it on the same computer had the same one.
+        package var since: MonotonicTime
+
+        package init(reason: GapReason, since: MonotonicTime = .distantPast) {
+            self.reason = reason
+            self.since = since
+        }
+    }
+
     /// What a process finds when it begins.
     package struct Start: Hashable, Sendable {
         /// The entity of the last command; nil: there was none.
@@ -26,13 +38,14 @@ package struct GapMachine: Hashable, Sendable {
         package var memory: GapMemory?
         /// Why nobody gathers: ``GapReason/stopped`` with its detail.
         package var stopped: GapReason
-        /// What became of the process before: ``GapReason/off`` with its detail.
-        package var off: GapReason
+        /// What became of the processes before, in order.
+        package var off: [Off]
         /// The time of the entity's newest point that waits for the server; nil: none waits.
         package var newest: Timestamp?
 
         package init(
-            entity: String?, isGathering: Bool, stopped: GapReason = .stopped, off: GapReason = .off,
+            entity: String?, isGathering: Bool, stopped: GapReason = .stopped,
+            off: [Off] = [Off(reason: .off)],
             memory: GapMemory?, newest: Timestamp?
         ) {
             self.entity = entity
@@ -102,9 +115,12 @@ package struct GapMachine: Hashable, Sendable {
             lastPoint = memory.since
             recalled = memory.spans
         }
-        pieces = [
-            Piece(since: .distantPast, reason: start.isGathering ? start.off : pause), Piece(since: now, reason: pause),
-        ]
+        pieces = [Piece(since: .distantPast, reason: pause)]
+        if start.isGathering {
+            pieces = start.off.filter { $0.since <= now }.map { Piece(since: $0.since, reason: $0.reason) }
+            if pieces.first?.since != .distantPast { pieces.insert(Piece(since: .distantPast, reason: .off), at: 0) }
+        }
+        pieces.append(Piece(since: now, reason: pause))
     }
 
     // MARK: Events
@@ -155,6 +171,13 @@ package struct GapMachine: Hashable, Sendable {
     package mutating func fixArrived(_ time: Timestamp, now: MonotonicTime) {
         fixTime = time
         fixArrival = now
+    }
+
+    /// The dates up to now were wrong: time goes back to the next fix. What kept points away since the point before, whichever
+    /// that is, is still known.
+    package mutating func beginAnew() {
+        lastPoint = nil
+        recalled = []
     }
 
     /// A fix made no point for this reason.

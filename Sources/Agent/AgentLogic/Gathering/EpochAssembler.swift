@@ -7,53 +7,90 @@ package import TrackModel
 /// larger number of known details wins, then the later report. The fix comes out when the epoch is over: with the first
 /// report of another epoch, with a report that says "no fix", or with ``flush()``. A report of an epoch whose fix has
 /// come out is counted and dropped.
+///
+/// A receiver may tell places without times. Then reports that arrive almost together are one epoch. A report without a
+/// time between others that have one is no fix.
 package struct EpochAssembler: Hashable, Sendable {
     /// The most milliseconds between two reports of one epoch.
     package static let tolerance: Int64 = 1
+    /// The most milliseconds between the arrivals of two reports of one epoch that has no time.
+    static let togetherness: Int64 = 50
+    /// Milliseconds without a fix that has a time, from which on the others count.
+    static let timeless: Int64 = 10_000
 
     package private(set) var counters = EpochCounters()
-    private var pending: Fix?
+    private var pending: Epoch?
     /// The epoch that is pending, or the last one that came out.
-    private var epoch: Timestamp?
+    private var time: Timestamp?
+    /// When the first report of this epoch without a time arrived.
+    private var arrival: MonotonicTime?
+    /// When a fix with a time arrived last.
+    private var lastTimed: MonotonicTime?
 
     package init() {}
 
     /// Takes a report. Returns the fix of the epoch that the report ends.
-    package mutating func report(_ report: GNSSReport) -> Fix? {
+    package mutating func report(_ report: GNSSReport, at reading: ClockReading) -> Epoch? {
         counters.reports &+= 1
-        guard let fix = Fix(report) else {
+        guard let fix = Fix(report, otherwise: mayLackTime(reading.now) ? reading.system : nil) else {
             counters.unusable &+= 1
             // "No fix" ends the epoch, like another time. Mode 0 says nothing, so the report before still counts.
             let isOver = report.mode == 1 || report.time.map { !isOfCurrentEpoch($0) } ?? false
             return isOver ? flush() : nil
         }
-        guard isOfCurrentEpoch(fix.time) else {
+        let isTimed = report.usableTime != nil
+        if isTimed { lastTimed = reading.now }
+        guard isTimed ? isOfCurrentEpoch(fix.time) : isOfCurrentEpoch(reading.now) else {
             let finished = flush()
-            pending = fix
-            epoch = fix.time
+            pending = Epoch(fix: fix, hasTime: isTimed, arrival: reading)
+            (time, arrival) = isTimed ? (fix.time, nil) : (nil, reading.now)
             return finished
         }
         counters.merged &+= 1
-        if let best = pending, !isMoreComplete(best, than: fix) { pending = fix }
+        if let best = pending, !isMoreComplete(best.fix, than: fix) {
+            pending?.fix = fix
+            if !isTimed { pending?.fix.time = best.fix.time }
+        }
         return nil
     }
 
     /// The epoch is over: no report came for a while, the connection is lost, or nobody wants fixes any more.
-    package mutating func flush() -> Fix? {
+    package mutating func flush() -> Epoch? {
         defer { pending = nil }
         if pending != nil { counters.fixes &+= 1 }
         return pending
     }
 
+    private func mayLackTime(_ now: MonotonicTime) -> Bool { lastTimed.map { now - $0 >= Self.timeless } ?? true }
+
     private func isOfCurrentEpoch(_ time: Timestamp) -> Bool {
-        guard let epoch else { return false }
+        guard let epoch = self.time else { return false }
         return (-Self.tolerance...Self.tolerance).contains(time.milliseconds(since: epoch))
+    }
+
+    private func isOfCurrentEpoch(_ now: MonotonicTime) -> Bool {
+        arrival.map { now - $0 <= Self.togetherness } ?? false
     }
 
     private func isMoreComplete(_ left: Fix, than right: Fix) -> Bool {
         let dimensions = (left.mode?.rawValue ?? 0, right.mode?.rawValue ?? 0)
         return dimensions.0 == dimensions.1
             ? left.knownDetails > right.knownDetails : dimensions.0 > dimensions.1
+    }
+}
+
+/// One fix of the receiver, with when it came.
+package struct Epoch: Hashable, Sendable {
+    /// Its time is the receiver's; without one it is that of the system clock, right or wrong: ``TimeGuard`` judges it.
+    package var fix: Fix
+    package var hasTime: Bool
+    /// When its first report came.
+    package var arrival: ClockReading
+
+    package init(fix: Fix, hasTime: Bool = true, arrival: ClockReading) {
+        self.fix = fix
+        self.hasTime = hasTime
+        self.arrival = arrival
     }
 }
 

@@ -6,7 +6,6 @@ package import TrackModel
 /// point. So a fence knows where the vehicle is each second, whatever the gather interval is. Knows no clock.
 package struct FixGates: Hashable, Sendable {
     private var options: LocationOptions
-    private var time = TimeGuard()
     private var plausibility = PlausibilityGate()
     /// The last fix that passed. ``restart()`` keeps it, because time must not go back before it.
     private var last: Fix?
@@ -17,21 +16,21 @@ package struct FixGates: Hashable, Sendable {
         self.options = options
     }
 
-    /// Takes the next fix of the receiver. False: it is not later than the one that passed before, its date is not
-    /// confirmed, its error is larger than the desired accuracy, or the vehicle cannot have come there.
+    /// Takes the next fix of the receiver, with a time that ``TimeGuard`` believes. False: it is not later than the one that
+    /// passed before, its error is larger than the desired accuracy, or the vehicle cannot have come there.
     package mutating func admits(_ fix: Fix) -> Bool {
-        switch time.judge(fix.time, floor: last?.time) {
-        case .trusted: break
-        case .notLater, .unconfirmed: return false
-        case .beginsAnew:
-            last = nil
-            restart()
-        }
+        if let last, fix.time <= last.time { return false }
         if let limit = options.desiredAccuracy, let error = fix.accuracy, Double(error) / 10 > limit { return false }
         if !isFirst, let last, !plausibility.admits(fix, after: last, activity: options.activity) { return false }
         last = fix
         isFirst = false
         return true
+    }
+
+    /// The dates up to now were wrong: time goes back to the next fix.
+    package mutating func beginAnew() {
+        last = nil
+        restart()
     }
 
     package mutating func setOptions(_ options: LocationOptions) {

@@ -47,12 +47,14 @@ package struct GNSSReport: Hashable, Sendable {
 }
 
 extension Fix {
-    /// The report in the units of the wire. Nil when it is no fix: without time, place or dimensions, or out of range.
+    /// The report in the units of the wire. Nil when it is no fix: without time (and without `otherwise`), place or
+    /// dimensions, or out of range.
     ///
     /// A detail out of its range is left out. An error that is too large for its field becomes the largest value, so
     /// that it does not become unknown. A solution without status, or with status 0, is a plain fix in gpsd's terms.
-    package init?(_ report: GNSSReport) {
-        guard let time = report.time, Self.receiverTimes.contains(time.milliseconds),
+    /// `otherwise`: the time of a report without one.
+    package init?(_ report: GNSSReport, otherwise: Timestamp? = nil) {
+        guard let time = report.usableTime ?? otherwise,
             let mode = UInt8(exactly: report.mode).flatMap(FixMode.init(rawValue:)),
             let latitude = report.latitude, let longitude = report.longitude,
             let coordinate = Coordinate(latitude: latitude, longitude: longitude)
@@ -73,10 +75,6 @@ extension Fix {
             satellites: report.satellitesUsed.flatMap { $0 < 0 ? nil : UInt8(clamping: $0) })
     }
 
-    /// Times that a receiver can mean, in milliseconds since 1970: from the beginning of GPS time (1980-01-06) to the
-    /// end of unsigned 32-bit seconds (2106).
-    private static let receiverTimes: Range<Int64> = 315_964_800_000..<4_294_967_296_000
-
     /// Rounds to the nearest; nil when not finite or out of range.
     private static func scaled(_ value: Double, by factor: Double) -> Int32? {
         Int32(exactly: (value * factor).rounded())
@@ -88,4 +86,13 @@ extension Fix {
             + (accuracy != nil ? 1 : 0)
             + (satellites != nil ? 1 : 0)
     }
+}
+
+extension GNSSReport {
+    /// The time, when a receiver can mean it.
+    var usableTime: Timestamp? { time.flatMap { Self.receiverTimes.contains($0.milliseconds) ? $0 : nil } }
+
+    /// Times that a receiver can mean, in milliseconds since 1970: from the beginning of GPS time (1980-01-06) to the
+    /// end of unsigned 32-bit seconds (2106).
+    private static let receiverTimes: Range<Int64> = 315_964_800_000..<4_294_967_296_000
 }

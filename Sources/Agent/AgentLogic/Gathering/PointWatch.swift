@@ -105,7 +105,7 @@ package struct PointWatch: Hashable, Sendable {
         case .parked:
             begin(now)
             return settled(now)
-        case .notLater, .unconfirmedTime, .inaccurate, .implausible:
+        case .notLater, .unconfirmedTime, .withoutTime, .inaccurate, .implausible:
             return unusable(TrackingObstacle(reason), now: now)
         }
     }
@@ -168,6 +168,7 @@ extension TrackingObstacle {
             switch reason {
             case .notLater: .notLater
             case .unconfirmedTime: .unconfirmedTime
+            case .withoutTime: .noTime
             case .inaccurate: .inaccurate
             case .implausible: .implausible
             case .unmoved, .parked: .other

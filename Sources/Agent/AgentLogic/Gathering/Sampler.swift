@@ -22,10 +22,12 @@ package struct Sampler: Hashable, Sendable {
 
     /// Why a fix made no point; the raw values are names for the control interface.
     package enum SkipReason: String, Hashable, Sendable, CaseIterable {
-        /// Not later than the last point, which the process before may have made.
+        /// Not later than the last point, which the process before may have made, or dated back and not yet confirmed.
         case notLater = "not_later"
-        /// Dated more than ten minutes ahead of the fix before, and not yet confirmed by the fixes that follow.
+        /// Dated more than ten minutes ahead of what the clocks expect, and not yet confirmed: see ``TimeGuard``.
         case unconfirmedTime = "unconfirmed_time"
+        /// The receiver told no time, and no clock that is kept tells another.
+        case withoutTime = "without_time"
         /// Its known horizontal error is larger than the desired accuracy.
         case inaccurate
         /// The vehicle cannot have reached it from the last point at the activity's speed.
@@ -53,7 +55,6 @@ package struct Sampler: Hashable, Sendable {
     /// The time of the newest point of an earlier sampler; nil when there is none, and as soon as this sampler has made a
     /// point.
     private var floor: Timestamp?
-    private var time = TimeGuard()
     private var plausibility = PlausibilityGate()
     /// Nil when parking is off.
     private var parking: ParkingFilter?
@@ -64,8 +65,7 @@ package struct Sampler: Hashable, Sendable {
     package var parkedSince: Timestamp? { parking?.parkedSince }
 
     /// `interval`: seconds, checked by ``Settings``. Less than one second counts as one. `floor`: the time of the entity's
-    /// newest point of an earlier sampler, if there is one. Fixes up to ten minutes before it make no points; where the
-    /// receiver is further behind, one of its dates was wrong.
+    /// newest point of an earlier sampler, if there is one. Fixes that are not later make no points.
     package init(interval: Int, options: LocationOptions = LocationOptions(), floor: Timestamp? = nil) {
         self.interval = Self.milliseconds(interval)
         self.options = options
@@ -73,7 +73,22 @@ package struct Sampler: Hashable, Sendable {
         parking = options.parking.map(ParkingFilter.init)
     }
 
-    /// Takes the next fix of the receiver.
+    /// A fix is not judged by its place, because its time cannot be believed.
+    package mutating func skip(_ reason: SkipReason) -> Outcome {
+        counters.fixes &+= 1
+        counters.count(.skipped(reason))
+        return .skipped(reason)
+    }
+
+    /// The dates up to now were wrong: time goes back to the next fix.
+    package mutating func beginAnew() {
+        restart()
+        lastPoint = nil
+        floor = nil
+        counters.timeRestarts &+= 1
+    }
+
+    /// Takes the next fix of the receiver, with a time that ``TimeGuard`` believes.
     package mutating func fix(_ fix: Fix) -> Outcome {
         counters.fixes &+= 1
         let (released, outcome) = judge(fix)
@@ -100,7 +115,7 @@ package struct Sampler: Hashable, Sendable {
 
     /// Begins gathering again. The next fix sets a new t0. Only the times of earlier points still count.
     ///
-    /// Make a new sampler for another entity, or to get rid of a wrong date that many fixes had confirmed.
+    /// Make a new sampler for another entity.
     package mutating func restart() {
         anchor = nil
         served = nil
@@ -110,24 +125,16 @@ package struct Sampler: Hashable, Sendable {
 
     /// Judges a fix. `released`: earlier fixes that become points because this fix confirms a departure.
     private mutating func judge(_ fix: Fix) -> (released: [Fix], Outcome) {
-        if let floor, (-EpochAssembler.tolerance...TimeGuard.largestStep).contains(floor.milliseconds(since: fix.time))
-        {
+        if let floor, floor.milliseconds(since: fix.time) >= -EpochAssembler.tolerance {
             return ([], .skipped(.notLater))
         }
-        switch time.judge(fix.time, floor: lastPoint?.time) {
-        case .trusted: break
-        case .notLater: return ([], .skipped(.notLater))
-        case .unconfirmed: return ([], .skipped(.unconfirmedTime))
-        case .beginsAnew:
-            restart()
-            lastPoint = nil
-            counters.timeRestarts &+= 1
-        }
+        if let lastPoint, fix.time <= lastPoint.time { return ([], .skipped(.notLater)) }
         guard let slot = dueTime(reachedBy: fix.time) else { return (isAccurate(fix) ? observe(fix) : [], .notDue) }
         guard isAccurate(fix) else { return ([], .skipped(.inaccurate)) }
         guard isPlausible(fix) else { return ([], .skipped(.implausible)) }
         let released = observe(fix)
         if let served, slot <= served { return (released, .notDue) }
+        if isOfServedSecond(fix) { return (released, .notDue) }
         switch parkingVerdict(fix, slot) {
         case .moving: break
         case .withheld: return (released, outcomeWithheld(slot))
@@ -157,7 +164,7 @@ package struct Sampler: Hashable, Sendable {
     private mutating func observe(_ fix: Fix) -> [Fix] {
         guard let held = parking?.observe(fix) else { return [] }
         return held.filter { fix in
-            guard let slot = dueTime(reachedBy: fix.time), hasMoved(fix) else { return false }
+            guard let slot = dueTime(reachedBy: fix.time), !isOfServedSecond(fix), hasMoved(fix) else { return false }
             accept(fix, slot)
             return true
         }
@@ -195,6 +202,15 @@ package struct Sampler: Hashable, Sendable {
         return slot > served ? slot : nil
     }
 
+    /// The last point came late for its due time, as the first one after a hole does, and this fix is of the same second: a
+    /// point is known by its second, so the next second's first fix is this due time's point.
+    private func isOfServedSecond(_ fix: Fix) -> Bool {
+        guard let lastPoint, let served, lastPoint.time.milliseconds(since: served) > Self.tolerance else {
+            return false
+        }
+        return lastPoint.time.seconds == fix.time.seconds
+    }
+
     private func isAccurate(_ fix: Fix) -> Bool {
         guard let limit = options.desiredAccuracy, let error = fix.accuracy else { return true }
         return Double(error) / 10 <= limit
@@ -228,11 +244,12 @@ package struct SamplerCounters: Hashable, Sendable {
     package internal(set) var notDue: UInt64 = 0
     package internal(set) var notLater: UInt64 = 0
     package internal(set) var unconfirmedTime: UInt64 = 0
+    package internal(set) var withoutTime: UInt64 = 0
     package internal(set) var inaccurate: UInt64 = 0
     package internal(set) var implausible: UInt64 = 0
     package internal(set) var unmoved: UInt64 = 0
     package internal(set) var parked: UInt64 = 0
-    /// How often a receiver's first date turned out to be wrong.
+    /// How often the dates turned out to be too late.
     package internal(set) var timeRestarts: UInt64 = 0
 
     /// Fixes that made no point for this reason.
@@ -240,6 +257,7 @@ package struct SamplerCounters: Hashable, Sendable {
         switch reason {
         case .notLater: notLater
         case .unconfirmedTime: unconfirmedTime
+        case .withoutTime: withoutTime
         case .inaccurate: inaccurate
         case .implausible: implausible
         case .unmoved: unmoved
@@ -255,6 +273,7 @@ package struct SamplerCounters: Hashable, Sendable {
         case .notDue: notDue &+= 1
         case .skipped(.notLater): notLater &+= 1
         case .skipped(.unconfirmedTime): unconfirmedTime &+= 1
+        case .skipped(.withoutTime): withoutTime &+= 1
         case .skipped(.inaccurate): inaccurate &+= 1
         case .skipped(.implausible): implausible &+= 1
         case .skipped(.unmoved): unmoved &+= 1

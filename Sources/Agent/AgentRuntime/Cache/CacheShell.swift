@@ -241,6 +241,14 @@ final class CacheShell {
         return promise.futureResult
     }
 
+    /// Points in this range have a date that turned out to be wrong. Those that the ring cannot drop the server refuses.
+    func disprove(_ dates: ClosedRange<Timestamp>) {
+        let (from, through, now) = (dates.lowerBound.milliseconds, dates.upperBound.milliseconds, context.now)
+        onDisk { cache in
+            _ = try? cache.clear(entities: nil, from: from, through: through, as: .wrongDate, now: now)
+        }
+    }
+
     /// Points that the server has acknowledged since the start.
     var acknowledged: UInt64 { snapshot.counters.acknowledged }
 

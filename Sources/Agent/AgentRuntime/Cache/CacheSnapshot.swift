@@ -38,7 +38,7 @@ package struct CacheSnapshot: Sendable {
         [
             "bound": counters.droppedByBound, "memory_full": counters.droppedInMemory, "refused": counters.refused,
             "checksum": counters.corruptRecords, "unreadable": counters.unreadableRecords,
-            "stream_conflict": counters.lostToConflict,
+            "wrong_date": counters.disproved, "stream_conflict": counters.lostToConflict,
         ]
     }
 

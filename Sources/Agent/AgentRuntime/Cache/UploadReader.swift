@@ -24,6 +24,7 @@ extension TrackPoint {
             switch loss {
             case .dropped: .cacheFull
             case .cleared: .cleared
+            case .wrongDate: .doubtfulTime
             case .damaged: .diskTrouble
             }
         continuity?.spans = spans + [GapSpan(reason, from: nil, until: fix.time)]

@@ -48,6 +48,8 @@ package struct AgentConfiguration: Sendable {
         package var device: String?
         /// Keep the watch open while the service runs without gathering, so that the next start has a fix at once.
         package var isKeptOpen: Bool
+        /// The system clock, while it is kept, judges the dates of fixes.
+        package var usesSystemClock = true
     }
 
     package struct Cache: Hashable, Sendable {
@@ -132,7 +134,8 @@ package struct AgentConfiguration: Sendable {
             host: reader.host("gnss", "host", default: "127.0.0.1"),
             port: reader.integer("gnss", "port", default: 2947, range: 1...65535),
             device: reader.optionalString("gnss", "device"),
-            isKeptOpen: reader.boolean("gnss", "keep_open", default: false))
+            isKeptOpen: reader.boolean("gnss", "keep_open", default: false),
+            usesSystemClock: reader.boolean("gnss", "system_clock", default: true))
         let cache = readCache(&reader)
         let parking = readParking(&reader)
         let control = Control(

@@ -16,12 +16,13 @@ extension Agent {
         report.verdict = HealthReport.Verdict(verdict, now: context.now)
         report.receiver = HealthReport.Receiver(gathering.feedState)
         report.fixAge = gathering.fixAge.map { $0 / 1000 }
+        report.dates = gathering.dateTrouble
         report.isGathering = gathering.isSampling
         report.certificateEnd = link.certificateEnd
         if link.refusedPoints > 0 {
             // The cache's own refusals are losses too.
-            let (sum, isTooMany) = report.losses[.refused, default: 0].addingReportingOverflow(link.refusedPoints)
-            report.losses[.refused] = isTooMany ? .max : sum
+            report.lose(link.refusedPoints - link.refusedForDate, for: .refused)
+            report.lose(link.refusedForDate, for: .wrongDate)
         }
         return report
     }
@@ -48,6 +49,7 @@ extension Agent {
                 now: now, service: service.machineState, isGathering: gathering.isSampling,
                 notGatheringSince: gathering.notGatheringSince, feed: gathering.feedState,
                 hasPoint: gathering.points.hasPoint, silence: gathering.silence, unmoved: gathering.points.unmoved,
+                dates: gathering.dateTrouble.map { "\($0)" },
                 isCacheInMemory: cache.isInMemory, loss: loss(now), link: link.state, refusal: link.refusal,
                 certificateLeft: link.certificateEnd.flatMap { end in
                     link.believedTime.map { end.subtractingClamped($0.milliseconds / 1000) }
@@ -116,6 +118,14 @@ extension Int64 {
     }
 }
 
+extension HealthReport {
+    fileprivate mutating func lose(_ points: UInt64, for reason: LossReason) {
+        guard points > 0 else { return }
+        let (sum, isTooMany) = losses[reason, default: 0].addingReportingOverflow(points)
+        losses[reason] = isTooMany ? .max : sum
+    }
+}
+
 extension HealthStatus {
     init(_ report: HealthReport, troubles: [VehicleTrouble], toldTime: Int64?) {
         let end = report.certificateEnd.map { $0.multipliedReportingOverflow(by: 1000) }
@@ -171,6 +181,7 @@ extension HealthReport.LossReason {
             case "checksum", "unreadable", "undecodable": .damaged
             case "stream_conflict": .copiedDisk
             case "refused": .refused
+            case "wrong_date": .wrongDate
             default: .other
             }
     }

@@ -45,6 +45,7 @@ extension Agent {
         switch effect {
         case .reportArrived: link.reportArrived()
         case .fixArrived(let time): link.fixArrived(time)
+        case .disproved(let dates): cache.disprove(dates)
         case .gathered(let point, let entity): attributeShell.gathered(point, entity: entity)
         case .passed(let fix, _): fenceShell.passed(fix, floor: attributeShell.floor)
         case .samplingEnds: attributeShell.flush()

@@ -19,7 +19,7 @@ extension GapReason {
     init?(of reason: Sampler.SkipReason) {
         switch reason {
         case .notLater: return nil
-        case .unconfirmedTime: self = .doubtfulTime
+        case .unconfirmedTime, .withoutTime: self = .doubtfulTime
         case .inaccurate: self = .inaccurate
         case .implausible: self = .implausible
         case .unmoved: self = .unmoved
@@ -41,22 +41,28 @@ extension GapReason {
     }
 }
 
+extension RememberedState {
+    /// More ends of processes are not told apart.
+    private static let maximumOffs = 6
+
+    /// Why the agent was off until now, in order. A process that ended before it made a point leaves what it knew: with the power
+    /// gone first and the process killed then, each has its part of the gap.
+    static func offs(_ run: Run?, boot: String?) -> [Off] {
+        let reason = GapReason.off(run, boot: boot).rawValue
+        guard let run, let boot, run.boot == boot, let began = run.began, let before = run.before, !before.isEmpty
+        else {
+            return [Off(reason: reason)]
+        }
+        return before.prefix(1) + before.dropFirst().suffix(maximumOffs - 2) + [Off(reason: reason, since: began)]
+    }
+}
+
 extension StopCause {
     var reason: GapReason {
         switch self {
         case .person: .stoppedByPerson
         case .hook: .stoppedByHook
         case .server: .stoppedByServer
-        }
-    }
-}
-
-extension Sampler.Outcome {
-    /// Whether the sampler believes the date of the fix.
-    var believesTime: Bool {
-        switch self {
-        case .skipped(.notLater), .skipped(.unconfirmedTime): false
-        case .point, .parked, .departed, .notDue, .skipped: true
         }
     }
 }
@@ -74,7 +80,11 @@ extension GapMachine.Start {
         self.init(
             entity: entity, isGathering: isStarted || remembered.target?.isGathering ?? false,
             stopped: remembered.target?.stoppedBy.flatMap(StopCause.init)?.reason ?? .stopped,
-            off: .off(remembered.run, boot: boot), memory: remembered.gap.map(GapMemory.init),
+            off: RememberedState.offs(remembered.run, boot: boot).compactMap { part in
+                guard part.reason > 0 else { return nil }
+                let since = part.since.map { MonotonicTime(milliseconds: $0) } ?? .distantPast
+                return GapMachine.Off(reason: GapReason(rawValue: part.reason), since: since)
+            }, memory: remembered.gap.map(GapMemory.init),
             newest: entity.flatMap { ring.lastTime(of: $0) })
     }
 }

@@ -1,6 +1,5 @@
 internal import AgentControl
 internal import AgentLogic
-internal import Exposition
 internal import GNSSFeed
 internal import Logging
 internal import NIOCore
@@ -9,14 +8,16 @@ internal import TrackModel
 
 /// From gpsd to track points: the receiver's feed, one fix an epoch, and the choice of fixes that become points.
 ///
-/// Owns the feed, the `EpochAssembler`, the `Sampler`, the `FixGates`, the `GapMachine` and the `PointWatch`. May touch: the source of
-/// feeds, which has a thread of its own, its timers, and the journal. Everything else leaves as an ``Effect``.
+/// Owns the feed, the `EpochAssembler`, the `TimeGuard`, the `Sampler`, the `FixGates`, the `GapMachine` and the `PointWatch`. May touch:
+/// the source of feeds, which has a thread of its own, its timers, and the journal. Everything else leaves as an ``Effect``.
 final class GatheringShell {
     enum Effect {
         /// A report came from the receiver.
         case reportArrived
-        /// The receiver told a time.
+        /// The receiver told a time that is believed.
         case fixArrived(Timestamp)
+        /// Dates in this range were used and turned out to be ahead of the right time: points that have them are wrong.
+        case disproved(ClosedRange<Timestamp>)
         /// A fix became a track point of an entity.
         case gathered(TrackPoint, entity: String)
         /// A fix passed the gates while points of an entity are made.
@@ -39,7 +40,7 @@ final class GatheringShell {
 
     private enum TimerKey { case openAgain, rememberGap, silence }
 
-    private let context: ShellContext
+    let context: ShellContext
     private let timers: ShellTimers<TimerKey>
     private let feeds: any FeedSource
     private let tell: (Effect) -> Void
@@ -50,20 +51,22 @@ final class GatheringShell {
     private var feed: (any OpenFeed)?
     /// Counts the feeds that were opened: an event of a feed that was closed since is ignored.
     private var generation = 0
-    private var watch: FeedWatch
+    private(set) var watch: FeedWatch
 
     private var assembler = EpochAssembler()
-    private var sampler: Sampler
+    private var time: TimeGuard
+    private(set) var dates = DateWatch()
+    private(set) var sampler: Sampler
     private var gates: FixGates
     private var gaps: GapMachine
     private var interval: Int
     private var options: LocationOptions
     /// The entity whose points are made; nil while gathering is off.
-    private var entity: String?
+    private(set) var entity: String?
     /// The entity of the sampler's last point: the time of its points never goes back, another entity's may.
     private var samplerEntity: String?
-    private var since: SystemTime
-    private var lastPointTime: Timestamp?
+    private(set) var since: SystemTime
+    private(set) var lastPointTime: Timestamp?
     private(set) var points: PointWatch
     /// When gathering ended, or the process began without it.
     private(set) var notGatheringSince: MonotonicTime
@@ -75,9 +78,9 @@ final class GatheringShell {
     /// Milliseconds between two tries to open a feed.
     private static let openAgain: Int64 = 30_000
 
-    private var fixes: UInt64 = 0
+    private(set) var fixes: UInt64 = 0
     /// What the samplers of entities before the present one have counted.
-    private var skippedBefore: [String: UInt64] = [:]
+    private(set) var skippedBefore: [String: UInt64] = [:]
 
     /// `newest`: the newest point of the process before; nil when there is none, or nobody knows. `stopped`: when gathering was
     /// stopped before the process began.
@@ -94,6 +97,7 @@ final class GatheringShell {
         interval = settings.gatherInterval
         options = settings.location
         newestBefore = newest
+        time = TimeGuard(newest: newest?.time)
         sampler = Sampler(interval: interval, options: options)
         gates = FixGates(options: options)
         gaps = GapMachine(interval: interval, gap, now: context.now)
@@ -137,7 +141,7 @@ final class GatheringShell {
         feed?.stop()
         feed = nil
         // Nothing will end the epoch that waits for its end.
-        if let fix = assembler.flush() { take(fix) }
+        if let epoch = assembler.flush() { take(epoch) }
         changed(to: .stopped)
     }
 
@@ -153,6 +157,7 @@ final class GatheringShell {
         } else {
             perform(gaps.receiverChanged(GapReason(of: state), now: now))
         }
+        if state != .fix, dates.fixesEnd() { tellDates() }
         tell(.feedChanged)
         return true
     }
@@ -176,13 +181,13 @@ final class GatheringShell {
             receiverHeard = context.now
             if let device = report.device { watch.device = device }
             let before = assembler.counters
-            if let fix = assembler.report(report) { take(fix) }
+            if let epoch = assembler.report(report, at: reading) { take(epoch) }
             if report.mode >= 2, assembler.counters.unusable != before.unusable {
                 perform(points.unusable(report.time == nil ? .noTime : .noPoints, now: context.now))
             }
             if assembler.counters.merged != before.merged { points.reportRepeated() }
         case .silence:
-            if let fix = assembler.flush() { take(fix) }
+            if let epoch = assembler.flush() { take(epoch) }
         case .state(let state):
             guard changed(to: state) else { return }
             context.log.tell(state)
@@ -190,18 +195,38 @@ final class GatheringShell {
         }
     }
 
+    private var reading: ClockReading {
+        let clock = gnss.usesSystemClock ? context.systemClock : SystemClock(milliseconds: 0, isSynchronised: false)
+        return ClockReading(
+            now: context.now, system: Timestamp(milliseconds: clock.milliseconds), isKept: clock.isBelievable)
+    }
+
     // MARK: Points
 
-    private func take(_ fix: Fix) {
+    private func take(_ epoch: Epoch) {
         fixes += 1
-        watch.fix = (fix, context.now)
-        tell(.fixArrived(fix.time))
-        guard let entity else { return }
+        let verdict = time.judge(epoch)
+        if dates.judged(epoch, verdict) { tellDates() }
+        switch verdict {
+        case .dated(let fix, let beginsAnew):
+            if beginsAnew { beginAnew() }
+            watch.fix = (fix, context.now)
+            if !fix.isClockTime { tell(.fixArrived(fix.time)) }
+            if let entity { take(fix, entity) }
+        case .notLater: pass(epoch, over: .notLater)
+        case .unconfirmed: pass(epoch, over: .unconfirmedTime)
+        case .withoutTime: pass(epoch, over: .withoutTime)
+        }
+        for range in time.takeDisproved() { tell(.disproved(range)) }
+    }
+
+    /// `fix`: with a time that is believed.
+    private func take(_ fix: Fix, _ entity: String) {
         let before = sampler.parkedSince
         let outcome = sampler.fix(fix)
         if case .skipped(let reason) = outcome { perform(points.skipped(reason, now: context.now)) }
         parkingMayHaveChanged(from: before)
-        if outcome.believesTime { gaps.fixArrived(fix.time, now: context.now) }
+        if outcome != .skipped(.notLater) { gaps.fixArrived(fix.time, now: context.now) }
         switch outcome {
         case .point(let chosen): made(chosen, entity)
         case .parked(let place): made(place, entity, isParked: true)
@@ -211,6 +236,36 @@ final class GatheringShell {
             if let reason = GapReason(of: reason) { perform(gaps.skipped(reason, now: context.now)) }
         }
         if gates.admits(fix) { tell(.passed(fix, entity: entity)) }
+    }
+
+    /// A fix whose time cannot be believed.
+    private func pass(_ epoch: Epoch, over reason: Sampler.SkipReason) {
+        watch.fix = (epoch.fix, context.now)
+        guard entity != nil else { return }
+        _ = sampler.skip(reason)
+        perform(points.skipped(reason, now: context.now))
+        if let reason = GapReason(of: reason) { perform(gaps.skipped(reason, now: context.now)) }
+    }
+
+    /// The dates up to now were too late.
+    private func beginAnew() {
+        let before = sampler.parkedSince
+        sampler.beginAnew()
+        gates.beginAnew()
+        gaps.beginAnew()
+        newestBefore = nil
+        parkingMayHaveChanged(from: before)
+    }
+
+    private func tellDates() {
+        if let trouble = dates.trouble {
+            context.log.warning(
+                "The dates of the receiver are doubted",
+                metadata: .event(.receiverDates, ["reason": "\(trouble)", "remedy": "\(trouble.remedy)"]))
+        } else {
+            context.log.notice("The dates of the receiver can be right again", metadata: .event(.receiverDates))
+        }
+        tell(.gatherChanged)
     }
 
     private func made(_ fix: Fix, _ entity: String, isParked: Bool = false) {
@@ -290,7 +345,7 @@ final class GatheringShell {
     /// Fixes become no points any more. `entity`: whose points were made.
     func stop(entity old: String, by cause: StopCause) {
         // The epoch that waits for its end belongs to this gathering.
-        if let fix = assembler.flush() { take(fix) }
+        if let epoch = assembler.flush() { take(epoch) }
         tell(.samplingEnds)
         entity = nil
         since = context.systemTime
@@ -333,62 +388,11 @@ final class GatheringShell {
     /// The agent stops: the feed closes, and fixes become no points any more.
     func shutDown() {
         // The epoch that waits for its end belongs to this gathering.
-        if let fix = assembler.flush() { take(fix) }
+        if let epoch = assembler.flush() { take(epoch) }
         perform(gaps.ended(now: context.now))
         timers.cancel(.rememberGap)
         timers.cancel(.silence)
         entity = nil
         closeFeed()
-    }
-
-    // MARK: Status
-
-    /// Whether fixes become points.
-    var isSampling: Bool { entity != nil }
-    var feedState: FeedState { watch.state }
-    /// Milliseconds since the newest fix; nil: there was none.
-    var fixAge: Int64? { watch.fix.map { max(0, context.now - $0.arrival) } }
-    /// No points although they are wanted; nil while they are made.
-    var silence: PointWatch.Silence? { points.silence(now: context.now) }
-    var feedStatus: FeedStatus { watch.report(now: context.now) }
-
-    /// `isWanted`: somebody has told the agent to gather; the service knows.
-    func status(isWanted: Bool) -> GatherStatus {
-        let state: GatherStatus.State = isWanted ? (watch.state == .fix ? .gathering : .waiting) : .stopped
-        return GatherStatus(
-            state: state, since: since.milliseconds, lastPointTime: lastPointTime?.milliseconds,
-            parkedSince: entity == nil ? nil : sampler.parkedSince?.milliseconds)
-    }
-
-    private var skippedNow: [String: UInt64] {
-        var skipped = ["not_due": sampler.counters.notDue]
-        for reason in Sampler.SkipReason.allCases { skipped[reason.rawValue] = sampler.counters[reason] }
-        return skipped
-    }
-
-    func count(in counters: inout AgentCounters) {
-        counters.fixes = Int64(clamping: fixes)
-        var skipped = skippedBefore
-        for (reason, count) in skippedNow { skipped[reason, default: 0] += count }
-        counters.skipped = skipped.mapValues { Int64(clamping: $0) }
-    }
-
-    /// `status` as the router assembled it.
-    func addMetrics(of status: AgentStatus, to page: inout MetricsPage) {
-        for state in FeedStatus.State.allCases {
-            page.add(AgentMetrics.feedState, status.feed.state == state, state.rawValue)
-        }
-        let fix = status.feed.lastFix
-        page.add(AgentMetrics.fixAge, ifKnown: (fix?.age).seconds)
-        page.add(AgentMetrics.fixAccuracy, ifKnown: fix?.accuracy)
-        page.add(AgentMetrics.fixMode, ifKnown: fix?.mode)
-        page.add(AgentMetrics.fixSatellites, ifKnown: fix?.satellites)
-        page.add(AgentMetrics.gathering, status.gather.state != .stopped)
-        page.add(AgentMetrics.gatherInterval, status.settings.gatherInterval)
-        page.add(AgentMetrics.lastPoint, ifKnown: status.gather.lastPointTime.seconds)
-        page.add(AgentMetrics.fixes, fixes)
-        for (reason, count) in status.counters.skipped.sorted(by: { $0.key < $1.key }) {
-            page.add(AgentMetrics.skipped, count, reason)
-        }
     }
 }

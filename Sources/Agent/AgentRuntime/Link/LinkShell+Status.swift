@@ -29,6 +29,7 @@ extension LinkShell {
     func count(in counters: inout AgentCounters) {
         counters.uploaded = Int64(clamping: machine.counters.points)
         counters.refused = Int64(clamping: refusedPoints)
+        if refusedForDate > 0 { counters.lost["wrong_date", default: 0] += Int64(clamping: refusedForDate) }
         counters.sessions = Int64(clamping: machine.counters.sessions)
         counters.hints = Int64(clamping: machine.counters.hints)
     }

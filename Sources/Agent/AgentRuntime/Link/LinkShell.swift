@@ -39,6 +39,8 @@ final class LinkShell {
     /// The point that the ring took last, when this process has gathered it.
     private var newest: LiveHint?
     private(set) var refusedPoints: UInt64 = 0
+    /// Those of them whose date was ahead of the server's clock.
+    private(set) var refusedForDate: UInt64 = 0
     /// Why the server refused points of the batch that it has answered last, and since when it refuses; nil: it stored that batch.
     private(set) var refusing: (reason: String, since: MonotonicTime)?
     private var ending: Ending?
@@ -374,18 +376,14 @@ final class LinkShell {
     }
 
     private func noteRefused(_ acknowledgement: UploadAck) {
-        guard let first = acknowledgement.refused.first else {
-            refusing = nil
-            return
-        }
+        guard let first = acknowledgement.refused.first else { return refusing = nil }
         refusing = ("\(first.reason)", refusing?.since ?? context.now)
         refusedPoints += UInt64(acknowledgement.refused.count)
+        refusedForDate += UInt64(acknowledgement.refused.count { $0.wrongDate })
         context.log.warning(
             "The server has refused points",
             metadata: ["count": "\(acknowledgement.refused.count)", "first_reason": "\(first.reason)"])
-        if let helloStream {
-            tell(.refusedPoints(Set(acknowledgement.refused.map(\.sequence)), stream: helloStream))
-        }
+        if let helloStream { tell(.refusedPoints(Set(acknowledgement.refused.map(\.sequence)), stream: helloStream)) }
     }
 
     private func sendUpload(_ id: ReadID, first: UInt64, count: Int) {

@@ -66,7 +66,11 @@ final class MemoryShell {
     func begin(boot: String?) {
         guard isDurable else { return }
         guard boot != nil || state.run != nil else { return }
-        state.run = boot.map { RememberedState.Run(boot: $0, hasEnded: false) }
+        state.run = boot.map { boot in
+            RememberedState.Run(
+                boot: boot, hasEnded: false, began: context.now.milliseconds,
+                before: RememberedState.offs(state.run, boot: boot))
+        }
         perform { $0.changed() }
     }
 

@@ -71,12 +71,24 @@ package struct RememberedState: Codable, Hashable, Sendable {
         }
     }
 
+    /// From a moment on, why the agent was off.
+    struct Off: Codable, Hashable, Sendable {
+        /// A number of `GapReason`.
+        var reason: UInt8
+        /// Milliseconds of the monotonic clock of this start of the computer; nil: since before it.
+        var since: Int64?
+    }
+
     /// The process that wrote this, and what became of it.
     struct Run: Codable, Hashable, Sendable {
         /// Names the start of the computer.
         var boot: String
         /// The process has ended in order.
         var hasEnded: Bool
+        /// When it began, milliseconds of the monotonic clock of this start of the computer; nil: an earlier version wrote this.
+        var began: Int64?
+        /// How the agent was off before it began: see ``Off``.
+        var before: [Off]?
     }
 
     var version = 1

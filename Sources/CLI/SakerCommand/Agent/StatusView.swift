@@ -79,7 +79,8 @@ struct StatusView {
                 + (status.settings.parkingInterval.map { ", a point every \($0) s" } ?? "")
         }
         let last = status.gather.lastPointTime.map { "last point \(TimeText.both($0, now: now))" }
-        return [state + since(status.gather.since)] + [parked, last].compactMap { $0 }
+        let dates = status.gather.dates
+        return [state + since(status.gather.since)] + [parked, last, dates?.text, dates?.remedy].compactMap { $0 }
     }
 
     private var feed: [String] {

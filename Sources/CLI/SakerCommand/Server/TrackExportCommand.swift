@@ -218,8 +218,8 @@ extension WrittenPoint {
             speed: point["speed"]?.doubleValue.map { $0 / 3.6 }, course: point["direction"]?.doubleValue,
             accuracy: point["radius"]?.doubleValue, objectName: point["object_name"]?.stringValue,
             attributes: Dictionary(
-                // That the vehicle was parked is no attribute of a point that somebody makes.
-                TrackView.attributes(point).filter { $0.key != "parked" }
+                // That the vehicle was parked, or whose time a point has, is no attribute of a point that somebody makes.
+                TrackView.attributes(point).filter { $0.key != "parked" && $0.key != "clock_time" }
                     .compactMap { key, value in Self.kept(value).map { (key, $0) } }
             ) { first, _ in first })
     }

@@ -33,8 +33,9 @@ struct SessionJournal {
             logger.info(
                 "A connection is closed, because the vehicle has broken the protocol",
                 metadata: metadata(["reason": "\(reason)"]))
-        case .pointsRefused(let count, let reason):
+        case .pointsRefused(let count, let ahead, let reason):
             counters.add(UInt64(count), to: \.refusedPoints)
+            counters.add(UInt64(ahead), to: \.refusedAhead)
             guard let reason else { return }
             logger.info(
                 "Points of a vehicle are refused",

@@ -70,5 +70,6 @@ extension RefusedPoint {
         self.init()
         sequence = refusal.number
         reason = refusal.reason
+        wrongDate = refusal.isAhead
     }
 }

@@ -175,7 +175,8 @@ struct OpenSession: Hashable {
             let stored = checked.batch.points.count
             guard stored > 0 else {
                 let reply = Acknowledgement.reply(id: points.id, stored: 0, refusals: checked.refusals)
-                let note = SessionNote.pointsRefused(checked.refusals.count, firstReason: nil)
+                let note = SessionNote.pointsRefused(
+                    checked.refusals.count, ahead: checked.aheadCount, firstReason: nil)
                 return SessionStep([.note(note), .release(cost: cost), .send(reply)])
             }
             let submission = Submission.points(id: points.id, stored: stored, refusals: checked.refusals)
@@ -252,7 +253,9 @@ struct OpenSession: Hashable {
     ) -> SessionStep {
         var actions: [SessionMachine.Action] = []
         if let first = checked.refusals.first {
-            actions.append(.note(.pointsRefused(checked.refusals.count, firstReason: first.reason)))
+            actions.append(
+                .note(
+                    .pointsRefused(checked.refusals.count, ahead: checked.aheadCount, firstReason: first.reason)))
         }
         if !checked.ignoredKeys.isEmpty {
             actions.append(.note(.attributesIgnored(checked.ignoredKeys, isFirst: !hasToldIgnored)))
@@ -289,7 +292,9 @@ struct OpenSession: Hashable {
     }
 
     private mutating func arrived(_ point: TrackPoint, _ clock: Timestamp) -> [SessionMachine.Action] {
-        guard PointRules.problem(with: point, at: clock) == nil else { return [.note(.hintRefused)] }
+        guard PointRules.problem(with: point, at: clock, lead: rules.limits.pointLead) == nil else {
+            return [.note(.hintRefused)]
+        }
         return [.show(point)] + hints.arrived(point)
     }
 

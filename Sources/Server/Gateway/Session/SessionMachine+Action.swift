@@ -115,7 +115,8 @@ enum SessionNote: Hashable {
     case loggedIn(agentVersion: String)
     case violation(String)
     /// `firstReason`: nil when the log is not to tell of it.
-    case pointsRefused(Int, firstReason: String?)
+    /// `ahead`: so many of them are dated too far ahead of the server's clock.
+    case pointsRefused(Int, ahead: Int, firstReason: String?)
     case attributesIgnored(Set<String>, isFirst: Bool)
     case hintRefused
     /// Another agent uses the stream: so many points were stored apart, and so many refused.

@@ -17,6 +17,8 @@ struct ProtocolViolation: Error, Hashable {
 struct PointRefusal: Hashable, Sendable {
     var number: UInt64
     var reason: String
+    /// It is dated too far ahead of the server's clock.
+    var isAhead = false
 }
 
 /// Points from one frame, checked and ready for the store.
@@ -25,6 +27,9 @@ struct CheckedBatch: Hashable, Sendable {
     var refusals: [PointRefusal]
     /// Attributes that were left out: no track column, or of another type.
     var ignoredKeys: Set<String> = []
+
+    /// Refused points that are dated too far ahead.
+    var aheadCount: Int { refusals.count { $0.isAhead } }
 }
 
 /// The rules of Upload and Points messages.
@@ -76,7 +81,7 @@ struct UploadRules: Hashable, Sendable {
         checked.batch.fencesUsed = try fencesUsed(in: upload)
         let foreign = problem(withEntity: name)
         keep(points, numberedFrom: upload.firstSequence, in: &checked) {
-            foreign ?? PointRules.problem(with: $0, at: now)
+            foreign ?? PointRules.problem(with: $0, at: now, lead: limits.pointLead)
         }
         checked.batch.sequences = refusedLeftOut(of: upload.firstSequence..<end, checked.refusals)
         return checked
@@ -110,8 +115,7 @@ struct UploadRules: Hashable, Sendable {
                 payload: EncodedPoints(isCompressed: isCompressed, bytes: bytes), received: now),
             refusals: [])
         keep(points, numberedFrom: 0, in: &checked) { point in
-            PointRules.problem(
-                withCustom: point, at: now, lead: limits.customPointLead, age: limits.customPointAge)
+            PointRules.problem(with: point, at: now, lead: limits.pointLead, age: limits.customPointAge)
         }
         return checked
     }
@@ -137,7 +141,9 @@ struct UploadRules: Hashable, Sendable {
     ) {
         for (index, point) in points.enumerated() {
             guard let problem = problem(point) else { continue }
-            checked.refusals.append(PointRefusal(number: first &+ UInt64(index), reason: problem))
+            let isAhead = PointRules.isAhead(point.fix.time, of: checked.batch.received, by: limits.pointLead)
+            checked.refusals.append(
+                PointRefusal(number: first &+ UInt64(index), reason: problem, isAhead: isAhead))
         }
         let points = fitting(points, in: &checked)
         guard !checked.refusals.isEmpty else {

@@ -56,6 +56,7 @@ extension HealthReport {
             }
         }
         if let certificateEnd { members["certificate_end"] = .integer(certificateEnd) }
+        if let dates { members["dates"] = .string("\(dates)") }
         return .object(members)
     }
 }

@@ -123,6 +123,7 @@ final class ServerFigures: Sendable {
         let (counts, device) = (ingest.counts, gateway.counts)
         page.add(ServerMetrics.points, counts.storedPoints)
         page.add(ServerMetrics.refusedPoints, device.refusedPoints)
+        page.add(ServerMetrics.refusedAhead, device.refusedAhead)
         page.add(ServerMetrics.rescuedPoints, device.rescuedPoints)
         page.add(ServerMetrics.batches, counts.storedBatches)
         page.add(ServerMetrics.duplicates, counts.duplicateBatches)

@@ -81,6 +81,9 @@ package enum ServerMetrics {
         "saker_server_points_stored_total", .counter, "Points of stored batches, from devices and through the Web API.")
     static let refusedPoints = Metric(
         "saker_server_points_refused_total", .counter, "Points that were not stored because they break a rule.")
+    static let refusedAhead = Metric(
+        "saker_server_points_refused_ahead_total", .counter,
+        "Refused points whose date is too far ahead of the server's clock.")
     static let rescuedPoints = Metric(
         "saker_server_points_rescued_total", .counter,
         "Points stored although another agent had used their sequences: two agents use one stream.")
@@ -137,7 +140,8 @@ package enum ServerMetrics {
         "saker_server_commit_failures_total", .counter, "Transactions with batches that failed, each try counted.")
 
     private static let ingest = [
-        points, refusedPoints, rescuedPoints, batches, duplicates, replacedBatches, staleBatches, rewoundBatches,
+        points, refusedPoints, refusedAhead, rescuedPoints, batches, duplicates, replacedBatches, staleBatches,
+        rewoundBatches,
         failedBatches, fenceAlarms, latePoints, pointsAhead, unreadableFences, callbackRequests, callbackAlarms,
         exports, exportedPoints, ignoredAttributes, clockWrong, waiting, commits, failedCommits,
     ]

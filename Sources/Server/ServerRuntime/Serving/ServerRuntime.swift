@@ -218,7 +218,7 @@ package struct ServerRuntime: Sendable {
         settings.deadlines.heartbeatInterval = numericCast(device.heartbeatInterval)
         settings.deadlines.idle = .seconds(3 * Int64(device.heartbeatInterval))
         let api = configuration.api
-        settings.limits.customPointLead = Int64(api.futureTolerance) * 1000
+        settings.limits.pointLead = Int64(api.futureTolerance) * 1000
         settings.limits.customPointAge = api.maximumAge.map { Int64($0) * 1000 }
         let policy = configuration.gateway.callPolicy
         settings.limits.devicePolicy = policy

@@ -18,7 +18,7 @@ package enum ColumnKey {
         "filter", "floor", "height", "is_search", "latest_location", "latitude", "loc_time", "locate_mode", "longitude",
         "mcode", "modify_time", "object_name", "page_index", "page_size", "point_list", "process_option", "query",
         "radius", "road_grade", "road_name", "service_id", "sn", "sortby", "speed", "start_time", "timestamp",
-        "transport_mode", "active_time", "inactive_time", "entity_names", "parked",
+        "transport_mode", "active_time", "inactive_time", "entity_names", "parked", "clock_time",
     ]
 
     /// Nil when a column may be named so: ASCII letters, digits, `_` and `-`, 1 to 128 of them.

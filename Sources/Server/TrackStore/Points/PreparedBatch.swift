@@ -30,7 +30,7 @@ package struct PreparedBatch: Sendable {
     /// What a batch adds to its entity.
     package struct Content: Sendable {
         package var chunks: [NewChunk]
-        /// The point with the greatest time, of several the last.
+        /// The latest point by ``Recency``, of several the last.
         package var latest: TrackPoint?
         package var record: [UInt8]
     }
@@ -83,8 +83,9 @@ package struct PreparedBatch: Sendable {
     }
 
     private static func content(_ points: [TrackPoint], payload: EncodedPoints?, received: Timestamp) -> Content {
-        guard var latest = points.first else { return Content(chunks: [], latest: nil, record: []) }
-        for point in points.dropFirst() where point.fix.time >= latest.fix.time { latest = point }
+        guard let latest = Recency.latest(of: points, received: received) else {
+            return Content(chunks: [], latest: nil, record: [])
+        }
         let chunks: [NewChunk]
         if let payload, let chunk = NewChunk(points, payload: payload, received: received) {
             chunks = [chunk]

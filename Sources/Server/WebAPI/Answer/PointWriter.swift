@@ -40,6 +40,7 @@ struct PointWriter {
         if let name = point.objectName { object.member("object_name", name) }
         // `parked` is not of the published API; a column of this name goes first.
         if point.isParked, schema.types["parked"] == nil { object.member("parked", 1) }
+        if fix.isClockTime, schema.types["clock_time"] == nil { object.member("clock_time", 1) }
         guard !point.attributes.isEmpty else { return }
         for (key, value) in point.attributes.sorted(by: { $0.key < $1.key }) {
             guard let value = schema.kept(value, under: key) else { continue }

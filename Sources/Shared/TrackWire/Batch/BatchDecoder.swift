@@ -8,6 +8,7 @@ protocol DecodedPoints {
     mutating func append(_ fix: Fix, _ type: CoordinateType)
     func time(at row: Int) -> Timestamp
     mutating func setParked(at row: Int)
+    mutating func setClockTime(at row: Int)
     mutating func setObjectName(_ name: String, at row: Int)
     mutating func setAttribute(_ key: String, _ value: AttributeValue, at row: Int)
     mutating func setContinuity(_ continuity: Continuity, at row: Int)
@@ -20,6 +21,7 @@ extension [TrackPoint]: DecodedPoints {
     mutating func append(_ fix: Fix, _ type: CoordinateType) { append(TrackPoint(fix, coordinateType: type)) }
     func time(at row: Int) -> Timestamp { self[row].fix.time }
     mutating func setParked(at row: Int) { self[row].isParked = true }
+    mutating func setClockTime(at row: Int) { self[row].fix.isClockTime = true }
     mutating func setObjectName(_ name: String, at row: Int) { self[row].objectName = name }
     mutating func setAttribute(_ key: String, _ value: AttributeValue, at row: Int) {
         self[row].attributes[key] = value
@@ -27,7 +29,7 @@ extension [TrackPoint]: DecodedPoints {
     mutating func setContinuity(_ continuity: Continuity, at row: Int) { self[row].continuity = continuity }
 }
 
-/// Reads batch payload formats 1 to 3. Distrusts the bytes: checks the bound of every count before it uses the count.
+/// Reads batch payload formats 1 to 4. Distrusts the bytes: checks the bound of every count before it uses the count.
 struct BatchDecoder<Points: DecodedPoints> {
     private var columns: ColumnReader
     private let maximumCount: Int
@@ -91,6 +93,10 @@ struct BatchDecoder<Points: DecodedPoints> {
             for (row, value) in parked.enumerated() where value != ColumnReader.absent { points.setParked(at: row) }
         }
         if version >= 3 { try ContinuityColumns.read(into: &points, from: &columns) }
+        if version >= 4 {
+            let marks = try columns.optionalColumn(rows: rows, .clockTime, "clock time")
+            for (row, value) in marks.enumerated() where value != ColumnReader.absent { points.setClockTime(at: row) }
+        }
         try finish(points: &points, names: names, attributes: attributes)
         return points
     }

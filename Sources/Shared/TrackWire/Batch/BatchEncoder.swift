@@ -1,8 +1,9 @@
 import TrackModel
 
-/// Writes batch payload formats 1 to 3. docs/formats/batch-payload.md has the grammar.
+/// Writes batch payload formats 1 to 4. docs/formats/batch-payload.md has the grammar.
 struct BatchEncoder {
-    /// Format 2 has one column more than format 1, and format 3 also has ``ContinuityColumns``.
+    /// Format 2 has one column more than format 1, format 3 also has ``ContinuityColumns``, and format 4 one
+    /// column more.
     private let version: UInt8
     private var columns: ColumnWriter
     private var strings = StringTable()
@@ -20,6 +21,7 @@ struct BatchEncoder {
     }
 
     private static func version(for points: [TrackPoint], _ format: Int) -> UInt8 {
+        if format >= 4, points.contains(where: \.fix.isClockTime) { return 4 }
         if format >= 3, points.contains(where: { $0.continuity != nil }) { return 3 }
         return format >= 2 && points.contains(where: \.isParked) ? 2 : 1
     }
@@ -49,6 +51,7 @@ struct BatchEncoder {
         writeAttributes(points)
         if version >= 2 { columns.optionalColumn(points.map { $0.isParked ? 0 : nil }, .parked) }
         if version >= 3 { ContinuityColumns.write(points, to: &columns) }
+        if version >= 4 { columns.optionalColumn(points.map { $0.fix.isClockTime ? 0 : nil }, .clockTime) }
         columns.bits.align()
         strings.write(to: &columns.bits)
     }

@@ -20,8 +20,9 @@ struct ColumnShape {
     static let coordinateType = ColumnShape(firstOrder: 0, initialOrder: 0, range: 0...2)
     static let valueType = ColumnShape(firstOrder: 0, initialOrder: 0, range: 0...2)
     static let stringIndex = ColumnShape(firstOrder: 2, initialOrder: 1, range: 0...Int64(Int32.max))
-    /// The presence alone carries the information.
+    // The presence alone carries the information.
     static let parked = ColumnShape(firstOrder: 0, initialOrder: 0, range: 0...0)
+    static let clockTime = ColumnShape(firstOrder: 0, initialOrder: 0, range: 0...0)
     /// Seconds.
     static let gatherInterval = ColumnShape(
         firstOrder: 3, initialOrder: 0,

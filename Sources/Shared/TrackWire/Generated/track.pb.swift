@@ -203,6 +203,9 @@ package nonisolated enum LossReason: SwiftProtobuf.Enum, Swift.CaseIterable {
 
   /// Cache or server refused the points, because these break a rule.
   case refused // = 6
+
+  /// Their date turned out to be wrong.
+  case wrongDate // = 7
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -218,6 +221,7 @@ package nonisolated enum LossReason: SwiftProtobuf.Enum, Swift.CaseIterable {
     case 4: self = .damaged
     case 5: self = .copiedDisk
     case 6: self = .refused
+    case 7: self = .wrongDate
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -231,6 +235,7 @@ package nonisolated enum LossReason: SwiftProtobuf.Enum, Swift.CaseIterable {
     case .damaged: return 4
     case .copiedDisk: return 5
     case .refused: return 6
+    case .wrongDate: return 7
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -244,6 +249,7 @@ package nonisolated enum LossReason: SwiftProtobuf.Enum, Swift.CaseIterable {
     .damaged,
     .copiedDisk,
     .refused,
+    .wrongDate,
   ]
 
 }
@@ -989,6 +995,9 @@ package nonisolated struct RefusedPoint: Sendable {
   /// A sentence that names the value and the rule.
   package var reason: String = String()
 
+  /// The point is dated too far ahead of the server's clock.
+  package var wrongDate: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -1148,6 +1157,17 @@ package nonisolated struct Health: Sendable {
 
   /// Fixes that the obstacle rejected since the last point.
   package var rejected: UInt64 = 0
+
+  /// When the receiver's date and the computer's clock are far apart: what both say, seconds since 1970 UTC; 0: they are not.
+  package var receiverTime: Int64 = 0
+
+  package var clockTime: Int64 = 0
+
+  /// Points have the time of the computer's clock.
+  package var clockUsed: Bool = false
+
+  /// The receiver tells places without a time.
+  package var timesMissing: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1453,7 +1473,7 @@ nonisolated extension Encoding: SwiftProtobuf._ProtoNameProviding {
 }
 
 nonisolated extension LossReason: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0LOSS_REASON_UNSPECIFIED\0\u{1}LOSS_REASON_BOUND\0\u{1}LOSS_REASON_MEMORY_FULL\0\u{1}LOSS_REASON_DISK_HANGS\0\u{1}LOSS_REASON_DAMAGED\0\u{1}LOSS_REASON_COPIED_DISK\0\u{1}LOSS_REASON_REFUSED\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0LOSS_REASON_UNSPECIFIED\0\u{1}LOSS_REASON_BOUND\0\u{1}LOSS_REASON_MEMORY_FULL\0\u{1}LOSS_REASON_DISK_HANGS\0\u{1}LOSS_REASON_DAMAGED\0\u{1}LOSS_REASON_COPIED_DISK\0\u{1}LOSS_REASON_REFUSED\0\u{1}LOSS_REASON_WRONG_DATE\0")
 }
 
 nonisolated extension Receiver: SwiftProtobuf._ProtoNameProviding {
@@ -2282,7 +2302,7 @@ nonisolated extension UploadAck: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension RefusedPoint: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RefusedPoint"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sequence\0\u{1}reason\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sequence\0\u{1}reason\0\u{3}wrong_date\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2292,6 +2312,7 @@ nonisolated extension RefusedPoint: SwiftProtobuf.Message, SwiftProtobuf._Messag
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.sequence) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.reason) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.wrongDate) }()
       default: break
       }
     }
@@ -2304,12 +2325,16 @@ nonisolated extension RefusedPoint: SwiftProtobuf.Message, SwiftProtobuf._Messag
     if !self.reason.isEmpty {
       try visitor.visitSingularStringField(value: self.reason, fieldNumber: 2)
     }
+    if self.wrongDate != false {
+      try visitor.visitSingularBoolField(value: self.wrongDate, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: RefusedPoint, rhs: RefusedPoint) -> Bool {
     if lhs.sequence != rhs.sequence {return false}
     if lhs.reason != rhs.reason {return false}
+    if lhs.wrongDate != rhs.wrongDate {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2531,7 +2556,7 @@ nonisolated extension Heartbeat: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension Health: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Health"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}backlog\0\u{1}losses\0\u{3}loss_age\0\u{1}receiver\0\u{3}fix_age\0\u{1}gathering\0\u{1}disk\0\u{3}certificate_end\0\u{1}obstacle\0\u{3}obstacle_age\0\u{1}rejected\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}backlog\0\u{1}losses\0\u{3}loss_age\0\u{1}receiver\0\u{3}fix_age\0\u{1}gathering\0\u{1}disk\0\u{3}certificate_end\0\u{1}obstacle\0\u{3}obstacle_age\0\u{1}rejected\0\u{3}receiver_time\0\u{3}clock_time\0\u{3}clock_used\0\u{3}times_missing\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2550,6 +2575,10 @@ nonisolated extension Health: SwiftProtobuf.Message, SwiftProtobuf._MessageImple
       case 9: try { try decoder.decodeSingularEnumField(value: &self.obstacle) }()
       case 10: try { try decoder.decodeSingularUInt32Field(value: &self.obstacleAge) }()
       case 11: try { try decoder.decodeSingularUInt64Field(value: &self.rejected) }()
+      case 12: try { try decoder.decodeSingularInt64Field(value: &self.receiverTime) }()
+      case 13: try { try decoder.decodeSingularInt64Field(value: &self.clockTime) }()
+      case 14: try { try decoder.decodeSingularBoolField(value: &self.clockUsed) }()
+      case 15: try { try decoder.decodeSingularBoolField(value: &self.timesMissing) }()
       default: break
       }
     }
@@ -2593,6 +2622,18 @@ nonisolated extension Health: SwiftProtobuf.Message, SwiftProtobuf._MessageImple
     if self.rejected != 0 {
       try visitor.visitSingularUInt64Field(value: self.rejected, fieldNumber: 11)
     }
+    if self.receiverTime != 0 {
+      try visitor.visitSingularInt64Field(value: self.receiverTime, fieldNumber: 12)
+    }
+    if self.clockTime != 0 {
+      try visitor.visitSingularInt64Field(value: self.clockTime, fieldNumber: 13)
+    }
+    if self.clockUsed != false {
+      try visitor.visitSingularBoolField(value: self.clockUsed, fieldNumber: 14)
+    }
+    if self.timesMissing != false {
+      try visitor.visitSingularBoolField(value: self.timesMissing, fieldNumber: 15)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2608,6 +2649,10 @@ nonisolated extension Health: SwiftProtobuf.Message, SwiftProtobuf._MessageImple
     if lhs.obstacle != rhs.obstacle {return false}
     if lhs.obstacleAge != rhs.obstacleAge {return false}
     if lhs.rejected != rhs.rejected {return false}
+    if lhs.receiverTime != rhs.receiverTime {return false}
+    if lhs.clockTime != rhs.clockTime {return false}
+    if lhs.clockUsed != rhs.clockUsed {return false}
+    if lhs.timesMissing != rhs.timesMissing {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -141,8 +141,9 @@ extension History {
         gatheredInThisProcess = 0
         // A restart forgets what programs have set: they set it again.
         attributes = AttributeModel()
-        grid = GridModel()
-        check { () throws(Violation) in grid.newestBefore = try newestPoint(opened.executor.cache, found) }
+        check { () throws(Violation) in
+            grid = GridModel(newest: try newestPoint(opened.executor.cache, found))
+        }
         adoptSettings(agent)
         note("agent boots, the ring holds \(opened.executor.cache.count), \(opened.executor.cache.state)")
         if opened.executor.cache.state != .disk { fences?.mayDiffer = true }
@@ -280,7 +281,7 @@ extension History {
     private func deliver(_ report: PlainReport, _ watch: SimulatedWatch, _ box: AgentBox) {
         loop.execute { [unowned self] in
             guard box.feeds.open === watch, box.process.isAlive else { return }
-            choose(grid.report(report))
+            choose(grid.report(report, clocks))
         }
         watch.deliver(.report(GNSSReport(report)))
     }
@@ -296,21 +297,14 @@ extension History {
         loop.execute { [unowned self] in checkGathered(box) }
     }
 
-    func tellFeedState() {
-        guard let watch = box?.feeds.open else { return }
-        if !isGPSDUp {
-            watch.deliver(.state(.unreachable(reason: "gpsd is gone")))
-        } else {
-            watch.deliver(.state(receiver.hasFix && !receiver.isInTunnel ? .fix : .noFix))
-        }
-    }
-
     func choose(_ points: [ChosenPoint]) {
+        for range in grid.takeDisproved() { ledger.expectDisproved(range) }
         judge(grid.takeFixes(), points)
         guard let entity = grid.knownEntity else { return }
         for point in points {
             ledger.choose(
                 point.fix, entity: entity, isParked: point.isParked, attributes: attributes.carried(at: now), at: now)
+            if point.fix.time.milliseconds > trueTime + 600_000 { ledger.newestIsAhead() }
             gatheredInThisProcess += 1
             gaps.pointMade()
             if point.isParked { summary.parked += 1 }

@@ -121,10 +121,12 @@ extension History {
     }
 
     /// `points`: those that were made with these fixes.
-    func judge(_ fixes: [Fix], _ points: [ChosenPoint]) {
+    func judge(_ fixes: [(fix: Fix, isBack: Bool)], _ points: [ChosenPoint]) {
         for point in points where point.isParked { fences?.way.parked(at: point.fix.time.milliseconds) }
         guard fences != nil, !fixes.isEmpty, let known = fences?.findings.written else { return }
-        for fix in fixes { fences?.own.fix(fix, floor: attributes.floor(at: now), at: now, known: known) }
+        for (fix, isBack) in fixes {
+            fences?.own.fix(fix, isBack: isBack, floor: attributes.floor(at: now), at: now, known: known)
+        }
         guard let box, !box.isStopping else { return }
         check { () throws(Violation) in try fences?.own.checkTold(at: now) }
     }

@@ -26,6 +26,8 @@ extension History {
             clock.isSynchronised = !dice.one(in: 3)
             let step = Int64.random(in: -86_400_000...86_400_000, using: &dice)
             clock.offset = dice.one(in: 4) ? Self.beginning : clock.offset + step
+            // Who keeps a clock sets it before he says that it is right.
+            if abs(clock.offset - Self.beginning) > 300_000 { clock.isSynchronised = false }
         case .clockDrift: clock.drift = Int64.random(in: -500...500, using: &dice)
         case .startService, .stopService, .startGather, .stopGather, .clear, .limit, .intervals, .location, .reset,
             .reconnect, .attributes:

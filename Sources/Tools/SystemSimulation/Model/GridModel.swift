@@ -55,6 +55,8 @@ struct GridModel {
     // One epoch: all reports of (nearly) one time.
     private var epochTime: Int64?
     private var epoch: [PlainReport] = []
+    /// What the clocks said when its first report came.
+    private var epochClocks = DateModel.Clocks(now: 0, system: 0, isKept: false)
 
     // The grid.
     private(set) var entity: String?
@@ -69,13 +71,11 @@ struct GridModel {
     private var servedAt: Int64?
     private var last: Fix?
     /// The newest point before this gathering of an entity, the last one of the process before among them.
-    var newestBefore: (entity: String, time: Int64)?
+    private var newestBefore: (entity: String, time: Int64)?
     /// Up to here the entity's fixes are gathered; nil once this gathering has made a point.
     private var gatheredThrough: Int64?
-    /// Times believed so far, newest last; five suffice to be sure.
-    private var believed: [Int64] = []
-    /// Times in a row that contradict what is believed.
-    private var doubted: [Int64] = []
+    /// Of the receiver, whoever gathers.
+    private(set) var dates: DateModel
     /// Fixes in a row that lie too far away.
     private var strays: [Fix] = []
 
@@ -90,10 +90,19 @@ struct GridModel {
     /// Those of `signs` that were due, the first of each due time.
     private var dueSigns: [Fix] = []
 
-    /// One of each epoch while the agent gathers, until somebody takes them.
-    private var fixes: [Fix] = []
+    /// One of each epoch while the agent gathers, until somebody takes them. `isBack`: time went back to it.
+    private var fixes: [(fix: Fix, isBack: Bool)] = []
 
-    mutating func takeFixes() -> [Fix] {
+    /// `newest`: the newest point of the process before.
+    init(newest: (entity: String, time: Int64)? = nil) {
+        newestBefore = newest
+        dates = DateModel(newest: newest?.time)
+    }
+
+    /// Dates that turned out to be wrong.
+    mutating func takeDisproved() -> [ClosedRange<Int64>] { dates.takeDisproved() }
+
+    mutating func takeFixes() -> [(fix: Fix, isBack: Bool)] {
         defer { fixes = [] }
         return fixes
     }
@@ -101,7 +110,7 @@ struct GridModel {
     // MARK: The feed
 
     /// Returns the points that must be gathered now.
-    mutating func report(_ report: PlainReport) -> [ChosenPoint] {
+    mutating func report(_ report: PlainReport, _ clocks: DateModel.Clocks) -> [ChosenPoint] {
         let isSameEpoch: Bool
         if let time = report.time, let epochTime {
             isSameEpoch = abs(time - epochTime) <= 1
@@ -120,6 +129,7 @@ struct GridModel {
         let points = endEpoch()
         epochTime = fix.time.milliseconds
         epoch = [report]
+        epochClocks = clocks
         return points
     }
 
@@ -152,8 +162,6 @@ struct GridModel {
         entity = name
         strays = []
         if knownEntity != name {
-            believed = []
-            doubted = []
             if let knownEntity, let last { newestBefore = (knownEntity, last.time.milliseconds) }
             last = nil
             gatheredThrough = newestBefore.flatMap { $0.entity == name ? $0.time : nil }
@@ -184,16 +192,26 @@ struct GridModel {
     }
 
     private mutating func choose(_ fix: Fix) -> [ChosenPoint] {
+        guard case .used(let time, let isClocks, let isBack) = dates.judge(fix.time.milliseconds, epochClocks) else {
+            return []
+        }
+        var fix = fix
+        (fix.time, fix.isClockTime) = (Timestamp(milliseconds: time), isClocks)
+        if isBack {
+            // Everything begins with this fix.
+            (grid, servedAt, last, gatheredThrough, newestBefore) = (nil, nil, nil, nil, nil)
+            strays = []
+            drivesOff()
+        }
         guard entity != nil else { return [] }
-        fixes.append(fix)
-        let time = fix.time.milliseconds
-        if let gatheredThrough, time <= gatheredThrough + 1, time >= gatheredThrough - 600_000 { return [] }
-        guard believes(time) else { return [] }
+        fixes.append((fix, isBack))
+        if let gatheredThrough, time <= gatheredThrough + 1 { return [] }
+        if let last, time <= last.time.milliseconds { return [] }
         let due = dueTime(time)
         if let limit = desiredAccuracy, let accuracy = fix.accuracy, Double(accuracy) / 10 > limit { return [] }
         if due != nil, let last, servedAt != nil, !isReachable(fix, from: last) { return [] }
         var points = leavesPlace(fix)
-        guard let due, servedAt.map({ due > $0 }) ?? true else { return points }
+        guard let due, servedAt.map({ due > $0 }) ?? true, !isSecondServed(fix) else { return points }
         if var place {
             if !signs.isEmpty {
                 if dueSigns.last.map({ dueTime($0.time.milliseconds) ?? .min < due }) ?? true { dueSigns.append(fix) }
@@ -214,6 +232,12 @@ struct GridModel {
         }
         if let point = take(fix, due) { points.append(point) }
         return points
+    }
+
+    /// A point that was late has this second already.
+    private func isSecondServed(_ fix: Fix) -> Bool {
+        guard let last, let servedAt, last.time.milliseconds - servedAt > 50 else { return false }
+        return last.time.milliseconds / 1000 == fix.time.milliseconds / 1000
     }
 
     private mutating func take(_ fix: Fix, _ due: Int64) -> ChosenPoint? {
@@ -250,7 +274,9 @@ struct GridModel {
             if !isFast { stay = [fix] }
             var points: [ChosenPoint] = []
             for fix in waiting {
-                if let due = dueTime(fix.time.milliseconds), let point = take(fix, due) { points.append(point) }
+                if let due = dueTime(fix.time.milliseconds), !isSecondServed(fix), let point = take(fix, due) {
+                    points.append(point)
+                }
             }
             return points
         }
@@ -288,49 +314,6 @@ struct GridModel {
     }
 
     // MARK: Time and place
-
-    private mutating func believes(_ time: Int64) -> Bool {
-        guard let newest = believed.last else {
-            believed = [time]
-            return true
-        }
-        if let floor = last?.time.milliseconds, time <= floor {
-            // Back in time: only a first date that nothing has confirmed may have been wrong, and by much.
-            guard believed.count < 5, floor - time > 600_000 else {
-                doubted = []
-                return false
-            }
-            guard doubtsEnough(time) else { return false }
-            believed = Array(repeating: time, count: 5)
-            // Everything begins with this fix.
-            grid = nil
-            servedAt = nil
-            strays = []
-            drivesOff()
-            last = nil
-            return true
-        }
-        if time - newest > 600_000 {
-            guard doubtsEnough(time) else { return false }
-            believed = Array(repeating: time, count: 5)
-            return true
-        }
-        doubted = []
-        believed = (believed + [time]).suffix(5)
-        return true
-    }
-
-    /// Five in a row, each later than the one before by a minute at most.
-    private mutating func doubtsEnough(_ time: Int64) -> Bool {
-        if let before = doubted.last, time > before, time - before <= 60_000 {
-            doubted.append(time)
-        } else {
-            doubted = [time]
-        }
-        guard doubted.count >= 5 else { return false }
-        doubted = []
-        return true
-    }
 
     /// The due time this time serves: at or after it, 50 ms early at most, and not served yet.
     private mutating func dueTime(_ time: Int64) -> Int64? {

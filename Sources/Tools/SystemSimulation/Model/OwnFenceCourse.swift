@@ -36,7 +36,7 @@ struct OwnFenceCourse {
     /// What a fix made that the true way contradicts.
     private(set) var untrue: Violation?
 
-    private static let largestStepBack: Int64 = 600_000
+    private static let largestStepBack: Int64 = 30_000
 
     init(fences: [Int32: OwnFence], memories: [String: EntityMemory], _ way: TrueWay) {
         (self.fences, self.memories) = (fences, memories)

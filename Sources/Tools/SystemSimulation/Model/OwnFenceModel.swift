@@ -131,9 +131,12 @@ struct OwnFenceModel {
         gates.setOptions(options)
     }
 
-    /// The receiver's next fix while the agent gathers. `floor`: on which the vehicle is, as somebody has said. `known`:
-    /// alarms that the journal has.
-    mutating func fix(_ fix: Fix, floor: String? = nil, at now: MonotonicTime, known: Set<UInt64>) {
+    /// The receiver's next fix while the agent gathers. `isBack`: time went back to it. `floor`: on which the vehicle is, as
+    /// somebody has said. `known`: alarms that the journal has.
+    mutating func fix(
+        _ fix: Fix, isBack: Bool = false, floor: String? = nil, at now: MonotonicTime, known: Set<UInt64>
+    ) {
+        if isBack { gates.beginAnew() }
         guard entity != nil, gates.admits(fix), !isUnreadable else { return }
         for index in courses.indices {
             courses[index].take(

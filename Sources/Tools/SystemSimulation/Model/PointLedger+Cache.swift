@@ -40,6 +40,7 @@ extension PointLedger {
         (chosen, waiting, softlyCleared) = ([], [], [])
         durableCount = 0
         unreadClears = []
+        expectedDisproved = []
     }
 
     /// After an operation of the disk thread.
@@ -51,6 +52,9 @@ extension PointLedger {
         // A clear takes what was there before; the rest of an operation follows.
         if case .clear(let selection) = label {
             try clear(selection, counters.cleared - before.cleared, cache, now)
+        }
+        if counters.disproved > before.disproved {
+            try disprove(counters.disproved - before.disproved, cache, now)
         }
         let hasErrors = counters.diskErrors != before.diskErrors
         if hasErrors { failedOperations += 1 }
@@ -209,6 +213,26 @@ extension PointLedger {
         if count == UInt64(waiting.count) { return true }
         guard hasDoubts, count < UInt64(waiting.count) else { return false }
         return UInt64(waiting.count { entries[$0].doubt == nil }) <= count
+    }
+
+    /// The dates of points turned out to be wrong, in these ranges: the agent takes them from the ring.
+    mutating func expectDisproved(_ dates: ClosedRange<Int64>) {
+        let selection = CacheSelection(entities: nil, from: dates.lowerBound, through: dates.upperBound)
+        expectedDisproved.append(selection)
+        if !hadRead { unreadClears.append(selection) }
+    }
+
+    private mutating func disprove(
+        _ count: UInt64, _ cache: TrackCache, _ now: MonotonicTime
+    ) throws(Violation) {
+        let place = expectedDisproved.firstIndex { selection in
+            waiting.contains { matches($0, selection) }
+        }
+        guard let place else {
+            throw broken(.exactlyOnce, "\(count) points were dropped for their date, and no date was wrong")
+        }
+        try clear(expectedDisproved[place], count, cache, now)
+        expectedDisproved.removeFirst(place + 1)
     }
 
     private mutating func clear(

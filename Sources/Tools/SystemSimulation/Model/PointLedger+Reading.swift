@@ -12,10 +12,10 @@ extension PointLedger {
 
     func index(of point: StandingPoint) -> Int? {
         guard point.entity.isEmpty else {
-            return byKey[Key(point.entity, point.fix)].flatMap { entries[$0].fix == point.fix ? $0 : nil }
+            return byKey[Key(point.entity, point.fix)].flatMap { entries[$0].isOf(point.fix) ? $0 : nil }
         }
         // Without its name: of whatever entity.
-        return Set(entities).lazy.compactMap { byKey[Key($0, point.fix)] }.first { entries[$0].fix == point.fix }
+        return Set(entities).lazy.compactMap { byKey[Key($0, point.fix)] }.first { entries[$0].isOf(point.fix) }
     }
 
     private var entities: [String] { History.entities }

@@ -55,6 +55,13 @@ struct PointLedger {
         /// When it was cleared or dropped.
         var goneAt = MonotonicTime.distantPast
 
+        /// Whether it was made of this fix. An older server does not hear that the time is the clock's.
+        func isOf(_ fix: Fix) -> Bool {
+            var own = self.fix
+            own.isClockTime = own.isClockTime && fix.isClockTime
+            return own == fix
+        }
+
         /// The cache may let go of it.
         var isCovered: Bool { isStored || mayBeMissing || isLostWithServer }
     }
@@ -74,6 +81,8 @@ struct PointLedger {
     }
 
     var entries: [Entry] = []
+    /// What the agent is to take from the ring because of its date.
+    var expectedDisproved: [CacheSelection] = []
     var byKey: [Key: Int] = [:]
     /// Chosen, and their append not done yet.
     var chosen: [Int] = []
@@ -147,6 +156,11 @@ struct PointLedger {
         chosen.append(index)
     }
 
+    /// The server refuses the newest point, if it comes: its date is too far ahead.
+    mutating func newestIsAhead() {
+        if !entries.isEmpty { entries[entries.count - 1].mayBeMissing = true }
+    }
+
     /// The queue of the disk thread was full: the newest point was refused, and counted.
     mutating func refuseNewest() {
         if let index = chosen.popLast() { entries[index].fate = .droppedInMemory }
@@ -163,13 +177,13 @@ struct PointLedger {
 
     func wasGathered(_ point: TrackPoint, entity: String) -> Bool {
         byKey[Key(entity, point.fix)].map {
-            entries[$0].fix == point.fix && entries[$0].isParked == point.isParked
+            entries[$0].isOf(point.fix) && entries[$0].isParked == point.isParked
         } ?? false
     }
 
     /// A point that was committed now, for the first time as far as its stream's numbers say.
     mutating func stored(_ point: TrackPoint, entity: String, at now: MonotonicTime) throws(Violation) {
-        guard let index = byKey[Key(entity, point.fix)], entries[index].fix == point.fix,
+        guard let index = byKey[Key(entity, point.fix)], entries[index].isOf(point.fix),
             entries[index].isParked == point.isParked, point.coordinateType == .wgs84, point.objectName == nil
         else {
             throw broken(.exactlyOnce, "a point of \(entity) was stored that was never gathered: \(point.fix)")

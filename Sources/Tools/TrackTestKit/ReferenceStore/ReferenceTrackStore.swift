@@ -341,12 +341,10 @@ package actor ReferenceTrackStore: TrackStore {
         let key = EntityKey(service: batch.service, name: batch.entity)
         if entityTable[key] == nil { insert(NewEntity(name: batch.entity), key, at: batch.received) }
         guard var entity = entityTable.removeValue(forKey: key) else { return }
-        for point in points {
-            let stored = StoredPoint(point, received: batch.received)
-            entity.points.append(stored)
-            if entity.record.latest.map({ point.fix.time >= $0.point.fix.time }) ?? true {
-                entity.record.latest = stored
-            }
+        entity.points += points.map { StoredPoint($0, received: batch.received) }
+        if let latest = Recency.latest(of: points, received: batch.received) {
+            let stored = StoredPoint(latest, received: batch.received)
+            if entity.record.latest.map({ Recency(stored) >= Recency($0) }) ?? true { entity.record.latest = stored }
         }
         if !points.isEmpty {
             entity.chunks += 1
@@ -364,7 +362,8 @@ package actor ReferenceTrackStore: TrackStore {
         guard let entity = entityTable[key] else {
             throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
         }
-        guard entity.record.latest.map({ hint.fix.time > $0.point.fix.time }) ?? true else { return }
-        entityTable[key]?.record.latest = StoredPoint(hint, received: batch.received)
+        let stored = StoredPoint(hint, received: batch.received)
+        guard entity.record.latest.map({ Recency(stored) > Recency($0) }) ?? true else { return }
+        entityTable[key]?.record.latest = stored
     }
 }

@@ -200,23 +200,57 @@ extension TrackStoreContract {
                     try await store.entity(named: "truck", in: service)?.latest
                 }
                 let steps: [([TrackPoint], StoredPoint)] = [
-                    (TrackPoint.samples([4, 9, 2], mark: 1), StoredPoint(.sample(9, mark: 1), received: .at(0))),
-                    (TrackPoint.samples([8], mark: 2), StoredPoint(.sample(9, mark: 1), received: .at(0))),
-                    (TrackPoint.samples([9], mark: 3), StoredPoint(.sample(9, mark: 3), received: .at(2))),
+                    (TrackPoint.samples([4, 9, 2], mark: 1), StoredPoint(.sample(9, mark: 1), received: .at(20))),
+                    (TrackPoint.samples([8], mark: 2), StoredPoint(.sample(9, mark: 1), received: .at(20))),
+                    (TrackPoint.samples([9], mark: 3), StoredPoint(.sample(9, mark: 3), received: .at(22))),
                     (
                         [.sample(11, mark: 4), .sample(11, mark: 5), .sample(10, mark: 6)],
-                        StoredPoint(.sample(11, mark: 5), received: .at(3))
+                        StoredPoint(.sample(11, mark: 5), received: .at(23))
                     ),
                 ]
                 for (index, step) in steps.enumerated() {
                     _ = try await store.upload([
-                        subject.custom(service, step.0, received: .at(Int64(index)))
+                        subject.custom(service, step.0, received: .at(20 + Int64(index)))
                     ])
                     try expect(try await latest(), is: step.1, "after step \(index)")
                 }
                 let listed = try await store.entities(
                     in: service, matching: EntityFilter(), page: Page(offset: 0, limit: 1))
                 try expect(listed.entities.first?.latest, is: steps.last?.1, "in the list")
+            },
+            TrackStoreCheck("a position that is dated ahead of the server's clock hides no newer one") { subject in
+                let (store, service) = try await subject.withService()
+                func latest() async throws -> Int64? {
+                    let entity = try await store.entity(named: "truck", in: service)
+                    return entity?.latest.map { $0.point.fix.time.milliseconds(since: .at(0)) / 1000 }
+                }
+                func put(_ seconds: [Int64], at received: Int64) async throws {
+                    _ = try await store.upload([
+                        subject.custom(service, TrackPoint.samples(seconds), received: .at(received))
+                    ])
+                }
+                // Of years ahead, as older versions stored them, and of minutes ahead.
+                for ahead in [600_000_000, 300] as [Int64] {
+                    let now = ahead == 300 ? 2000 : 1000 as Int64
+                    try await put([now + ahead], at: now)
+                    try expect(try await latest(), is: now + ahead, "the first one")
+                    try await put([now - 500], at: now + 1)
+                    try expect(try await latest(), is: now + ahead, "a point of long before")
+                    try await put([now + 1], at: now + 2)
+                    try expect(try await latest(), is: now + 1, "a right one")
+                    _ = try await store.upload([
+                        subject.hint(service, .sample(now + 50 + ahead), received: .at(now + 50))
+                    ])
+                    try expect(try await latest(), is: now + 50 + ahead, "a hint of the future")
+                    try await put([now + 60], at: now + 61)
+                    try expect(try await latest(), is: now + 60, "after a hint of the future")
+                    // In one batch with right ones behind it.
+                    try await put([now + 70, now + 71 + ahead, now + 72], at: now + 73)
+                    try expect(try await latest(), is: now + 72, "in one batch")
+                    _ = try await store.upload([subject.hint(service, .sample(now + 80), received: .at(now + 81))])
+                    try expect(try await latest(), is: now + 80, "a right hint")
+                    try expect(try await store.checkIntegrity(), is: [], "problems")
+                }
             },
             TrackStoreCheck("every field of a point comes back as it was") { subject in
                 let (store, service) = try await subject.withService()

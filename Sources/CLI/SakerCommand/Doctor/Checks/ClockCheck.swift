@@ -29,6 +29,9 @@ enum ClockCheck {
             return .warning(
                 .clock, "it says \(TimeText.local(clock.time)), which is before this program was built; \(text)", keep)
         }
+        if let dates = facts.status?.gather.dates, dates.kind == .disagreement {
+            return .warning(.clock, "\(dates.text); \(text)", dates.remedy)
+        }
         if let receiver = clock.receiverDifference, receiver.magnitude > day, clock.isSynchronised == true {
             return .warning(
                 .clock, "the receiver's date is wrong: \(text)",

@@ -55,6 +55,10 @@ enum ReceiverChecks {
 
     static func fix(_ facts: Facts) -> Check {
         if case .answers(_, let devices, let seen) = facts.gpsd?.result {
+            if let dates = facts.status?.gather.dates, dates.kind == .missing {
+                return dates.isClockUsed
+                    ? .warning(.fix, dates.text, dates.remedy) : .failed(.fix, dates.text, dates.remedy)
+            }
             if let status = facts.status, status.feed.state == .fix, let fix = status.feed.lastFix {
                 return judge(fix.mode ?? 2, fix.accuracy, age: fix.age, satellites: fix.satellites)
             }

@@ -28,6 +28,7 @@ extension VehicleTrouble.Kind {
         case .refused: "with a refused connection"
         case .noPoints: "without new points"
         case .notGathering: "not gathering"
+        case .dates: "with wrong or missing dates"
         case .silent: "not heard for a day"
         case .certificate: "with a certificate that ends"
         case .behind: "far behind with uploads"

@@ -1,0 +1,73 @@
+/// What is wrong with the dates of a receiver, as far as the vehicle's clocks tell.
+package enum DateTrouble: Hashable, Sendable {
+    /// The receiver's date and the clock of the vehicle's computer are far apart. `isClockUsed`: points have the clock's time,
+    /// because the clock is kept; otherwise points have the receiver's.
+    case disagreement(receiver: Timestamp, clock: Timestamp, isClockUsed: Bool)
+    /// The receiver tells places without a time. `isClockUsed`: points have the time of the computer's clock, which is kept;
+    /// otherwise no points are made.
+    case missing(isClockUsed: Bool)
+
+    /// Whether an operator should do something about it. A vehicle that makes no points says so itself.
+    package var isTrouble: Bool {
+        if case .disagreement = self { true } else { false }
+    }
+
+    /// Whether both say the same, whatever the times are.
+    package func isLike(_ other: DateTrouble) -> Bool {
+        switch (self, other) {
+        case (.disagreement(_, _, let left), .disagreement(_, _, let right)): left == right
+        case (.missing(let left), .missing(let right)): left == right
+        case (.disagreement, .missing), (.missing, .disagreement): false
+        }
+    }
+}
+
+extension DateTrouble: CustomStringConvertible {
+    /// For people: what is wrong and what follows from it, in one clause.
+    package var description: String {
+        switch self {
+        case .disagreement(let receiver, let clock, let isClockUsed):
+            let isSameDay = receiver.day == clock.day
+            let times = isSameDay ? (receiver.minute, clock.minute) : (receiver.day, clock.day)
+            return "the receiver's date is \(times.0); the computer's clock says \(times.1): points have the "
+                + (isClockUsed ? "clock's time" : "receiver's time")
+        case .missing(true): return "the receiver tells no time: points have the time of the computer's clock"
+        case .missing(false):
+            return "the receiver tells no time, and nobody keeps the computer's clock: no points are made"
+        }
+    }
+
+    /// For people: what to do.
+    package var remedy: String {
+        switch self {
+        case .disagreement(_, _, isClockUsed: true):
+            "Update the receiver's firmware, or let it find satellites under a free sky"
+        case .disagreement:
+            "Keep the computer's clock: sudo apt install systemd-timesyncd. If the receiver is wrong: update its firmware"
+        case .missing(true): "Enable RMC or ZDA in the receiver"
+        case .missing:
+            "Enable RMC or ZDA in the receiver, or keep the computer's clock: sudo apt install systemd-timesyncd"
+        }
+    }
+}
+
+extension Timestamp {
+    /// As in `2026-11-27`, UTC.
+    fileprivate var day: String {
+        let date = CivilDate(daysSince1970: floorQuotient(milliseconds, 86_400_000))
+        return "\(date.year)-\(Self.padded(date.month))-\(Self.padded(date.day))"
+    }
+
+    /// As in `2026-11-27T10:05Z`.
+    fileprivate var minute: String {
+        let minutes = floorQuotient(milliseconds, 60_000)
+        let ofDay = minutes - floorQuotient(minutes, 1440) * 1440
+        return "\(day)T\(Self.padded(ofDay / 60)):\(Self.padded(ofDay % 60))Z"
+    }
+
+    private func floorQuotient(_ value: Int64, _ divisor: Int64) -> Int64 {
+        value / divisor - (value % divisor < 0 ? 1 : 0)
+    }
+
+    private static func padded(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
+}

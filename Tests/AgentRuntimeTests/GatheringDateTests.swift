@@ -1,0 +1,61 @@
+import AgentControl
+import AgentLogic
+import GNSSFeed
+import NIOCore
+import NIOEmbedded
+import Systemd
+import Testing
+import TrackModel
+
+@testable import AgentRuntime
+
+/// Receivers with wrong dates and without any, as far as the shell of gathering is concerned.
+@Suite struct GatheringDateTests {
+    /// A receiver that is a day ahead for twelve seconds silences nobody.
+    @Test func aWrongDateIsGivenUpAndItsPointsAreDropped() {
+        let setup = GatheringShellTests.Setup()
+        setup.shell.openFeed()
+        setup.shell.start(entity: "van")
+        setup.say(.state(.fix))
+        func drive(_ seconds: Range<Int64>, ahead: Int64 = 0) {
+            for second in seconds {
+                setup.bench.loop.advanceTime(by: .seconds(1))
+                setup.fix(20_000_000 + second + ahead)
+            }
+        }
+        drive(0..<12, ahead: 86_400)
+        drive(12..<40)
+        let taken = setup.taken()
+        func seconds(_ ahead: Int64, _ all: [Int64]) -> [String] {
+            all.map { "point \(20_000_000 + $0 + ahead) of van" }
+        }
+        #expect(
+            taken.filter { $0.hasPrefix("point ") }
+                == seconds(86_400, [0, 5, 10]) + seconds(0, [16, 21, 26, 31, 36]))
+        #expect(taken.filter { $0.hasPrefix("disproved") } == ["disproved 20086400...20086411"])
+        #expect(taken.contains("passed 20000017 of van") && taken.contains("fix 20000017"))
+        var counters = AgentCounters()
+        setup.shell.count(in: &counters)
+        #expect(counters.skipped["not_later"] == 4)
+    }
+
+    /// Nobody keeps the clock, and the receiver tells no time.
+    @Test func fixesWithoutATimeMakeNoPointsAndThatIsTold() {
+        let setup = GatheringShellTests.Setup()
+        setup.shell.openFeed()
+        setup.shell.start(entity: "van")
+        setup.say(.state(.fix))
+        for _ in 0..<10 {
+            setup.bench.loop.advanceTime(by: .seconds(1))
+            setup.say(.report(GNSSReport(mode: 3, latitude: 52, longitude: 4)))
+            setup.say(.silence)
+        }
+        #expect(setup.points() == [] && setup.shell.dateTrouble == .missing(isClockUsed: false))
+        #expect(setup.log.ids.last == MessageID.receiverDates.description)
+        var counters = AgentCounters()
+        setup.shell.count(in: &counters)
+        #expect(counters.skipped["without_time"] == 10)
+        let dates = setup.shell.status(isWanted: true).dates
+        #expect(dates?.kind == .missing && dates?.isClockUsed == false && dates?.remedy.contains("RMC or ZDA") == true)
+    }
+}
