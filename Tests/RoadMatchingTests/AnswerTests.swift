@@ -61,6 +61,31 @@ import TrackTestKit
         #expect(try points(changed("matched_points", 3, "type", .string("interpolated")))[3] != nil)
     }
 
+    /// The engine says how far a match is from its point, and where the match is: only both together are believed.
+    @Test func aPlaceIsWhereTheEngineSaysThatItIs() throws {
+        func match(_ reply: RoadReply) throws -> ChunkMatch {
+            ChunkMatch(try TraceAnswer(reply, count: samples.count), for: samples)
+        }
+        let good = try match(MadeEngine().reply(to: samples))
+        #expect(good.places.allSatisfy { $0 != nil } && good.disbelieved == 0)
+        // 111 km away, and 3 m by its own words.
+        let moved = try match(changed("matched_points", 3, "lat", .double(48)))
+        #expect(moved.places[3] == nil && moved.places[4] != nil && moved.disbelieved == 1)
+        // Near its point, and on another edge than it says.
+        let elsewhere = try match(changed("matched_points", 3, "edge_index", .integer(9)))
+        #expect(elsewhere.places[3] == nil && elsewhere.disbelieved == 1)
+        // A road elsewhere, whatever is said of the points.
+        let far = encoded((0..<40).map { MadeRoad.place(Double($0) * 50, left: 111_000) })
+        guard case .object(var object) = try JSONReader.value(of: MadeEngine().reply(to: samples).body) else { return }
+        object["shape"] = .string(far)
+        let lost = try match(RoadReply(.object(object)))
+        #expect(lost.places.allSatisfy { $0 == nil } && lost.disbelieved == samples.count)
+        let plan = TracePlan(samples)
+        let track = TrackMatcher.track(plan, [lost])
+        #expect(track.matched == 0 && RoadsState(track, failures: []) == .implausible)
+        #expect(track.samples.map(\.sample) == samples)
+    }
+
     @Test func indicesOutOfTheShapeSpoilTheAnswer() throws {
         for (key, value) in [("begin_shape_index", 9), ("end_shape_index", 100_000), ("begin_shape_index", -1)] {
             let reply = try changed("edges", 0, key, .integer(Int64(value)))

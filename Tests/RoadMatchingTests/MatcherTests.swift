@@ -138,10 +138,13 @@ import TrackTestKit
         // map-matching-2 #12: the fixes cross a car park, the path goes round it.
         let samples = [sample(0, 0, along: 0), sample(1, 20, along: 200)]
         func path(_ metres: Double) -> Double? {
-            let vertices = [0.0, 1].map { MadeRoad.place($0 * metres) }
-            let text = #"{"shape":"\#(encoded(vertices))","edges":[{"begin_shape_index":0,"end_shape_index":1}],"#
-            let points = [0.0, 1].map {
-                #"{"type":"matched","lat":47,"lon":9,"edge_index":0,"distance_along_edge":\#($0),"distance_from_trace_point":3}"#
+            let aside = (metres * metres / 4 - 100 * 100).squareRoot()
+            let vertices = [MadeRoad.place(0), MadeRoad.place(100, left: aside), MadeRoad.place(200)]
+            let text = #"{"shape":"\#(encoded(vertices))","edges":[{"begin_shape_index":0,"end_shape_index":2}],"#
+            let points = [0.0, 1].map { (share: Double) -> String in
+                let place = MadeRoad.place(share * 200)
+                return #"{"type":"matched","lat":\#(place.latitude),"lon":\#(place.longitude),"edge_index":0,"#
+                    + #""distance_along_edge":\#(share),"distance_from_trace_point":3}"#
             }
             let reply = RoadReply(
                 text.replacing("\\", with: "\\\\") + #""matched_points":[\#(points.joined(separator: ","))]}"#)

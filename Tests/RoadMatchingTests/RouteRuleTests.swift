@@ -7,8 +7,19 @@ import TrackTestKit
 @testable import RoadMatching
 
 @Suite struct RouteRuleTests {
-    private func route(_ metres: Double, tunnel: Bool = false) throws -> RouteAnswer {
-        let shape = encoded([MadeRoad.place(0), MadeRoad.place(metres)])
+    /// From the begin of the road to `end` metres along it, over a corner that makes the way so long. `told`: what the engine says
+    /// of the length.
+    private func route(
+        _ metres: Double, to end: Double, tunnel: Bool = false, told: Double? = nil
+    ) throws -> RouteAnswer {
+        let aside = max(0, metres * metres / 4 - end * end / 4).squareRoot()
+        return try route(
+            [MadeRoad.place(0), MadeRoad.place(end / 2, left: aside), MadeRoad.place(end)], told ?? metres,
+            tunnel: tunnel)
+    }
+
+    private func route(_ places: [Degrees], _ metres: Double, tunnel: Bool = false) throws -> RouteAnswer {
+        let shape = encoded(places)
         let classes = tunnel ? #","classes":["tunnel"]"# : ""
         let text =
             #"{"routes":[{"distance":\#(metres),"geometry":"\#(shape.replacing("\\", with: "\\\\"))","legs":[{"steps":["#
@@ -18,11 +29,36 @@ import TrackTestKit
 
     @Test func aBridgeIsDirectOrATunnel() throws {
         let bridge = Bridge(position: 1, start: sample(0, 0, along: 0), end: sample(1, 100, along: 1000))
-        #expect(bridge.accepts(try route(1490), speedCap: 55))
-        #expect(!bridge.accepts(try route(1510), speedCap: 55))
-        #expect(bridge.accepts(try route(2500, tunnel: true), speedCap: 55))
+        #expect(bridge.accepts(try route(1490, to: 1000), speedCap: 55))
+        #expect(!bridge.accepts(try route(1510, to: 1000), speedCap: 55))
+        #expect(bridge.accepts(try route(2500, to: 1000, tunnel: true), speedCap: 55))
         // Nobody drives 1,490 m in 100 s at 14 m/s.
-        #expect(!bridge.accepts(try route(1490), speedCap: 14))
+        #expect(!bridge.accepts(try route(1490, to: 1000), speedCap: 14))
+        #expect(!bridge.accepts(try route(1490, to: 1000, told: 0), speedCap: 55))
+        #expect(!bridge.accepts(try route(1000, to: 1300), speedCap: 55))
+    }
+
+    /// What an engine answers is a claim: a way leads from here to there, and is as long as its shape.
+    @Test func aWayLeadsWhereItWasAskedFor() throws {
+        let (start, end) = (sample(0, 0, along: 0), sample(1, 600, along: 4600))
+        func leads(_ route: RouteAnswer) -> Bool { route.leads(from: start, to: end) }
+        #expect(leads(try route(4600, to: 4600)))
+        #expect(leads(try route(9000, to: 4600)))
+        // The ends are roads that are at most 100 m away.
+        for (end, isNear) in [(4490.0, false), (4500, true), (4700, true), (4710, false)] {
+            #expect(leads(try route(end, to: end)) == isNear, "\(end)")
+        }
+        #expect(!leads(try route([MadeRoad.place(120), MadeRoad.place(4600)], 4480)))
+        // No length at all for 4.6 km, one that the shape does not have, and shapes that are none.
+        #expect(!leads(try route(4600, to: 4600, told: 0)))
+        #expect(!leads(try route(4600, to: 4600, told: 4480)))
+        #expect(leads(try route(4600, to: 4600, told: 4500)))
+        #expect(!leads(try route(4600, to: 4600, told: 100_000)))
+        #expect(!leads(try route([MadeRoad.place(0)], 4600)))
+        #expect(!leads(try route([], 4600)))
+        // 111 km away.
+        let away = [MadeRoad.place(0, left: 111_000), MadeRoad.place(4600, left: 111_000)]
+        #expect(!leads(try route(away, 4600)))
     }
 
     @Test func onlyHolesWorthABridgeAreAskedFor() throws {
@@ -57,15 +93,18 @@ import TrackTestKit
     }
 
     @Test func routesThatNobodyDroveAreRefused() throws {
-        func accepted(_ route: RouteAnswer, _ metres: Double, _ seconds: Double) -> Bool {
-            SupplementPlan([interruption(metres, seconds)], speedCap: 50).accepts(route, at: 0)
+        func accepted(_ way: Double, _ metres: Double, _ seconds: Double) throws -> Bool {
+            SupplementPlan([interruption(metres, seconds)], speedCap: 50).accepts(
+                try route(way, to: metres), at: 0)
         }
         // 1.2 times 50 m/s for 360 s are 21,600 m.
-        #expect(accepted(try route(21_500), 10_000, 360))
-        #expect(!accepted(try route(21_700), 10_000, 360))
+        #expect(try accepted(21_500, 10_000, 360))
+        #expect(try !accepted(21_700, 10_000, 360))
         // Ten times the straight line and 2 km.
-        #expect(accepted(try route(2900), 100, 3600))
-        #expect(!accepted(try route(3100), 100, 3600))
+        #expect(try accepted(2900, 100, 3600))
+        #expect(try !accepted(3100, 100, 3600))
+        let plan = SupplementPlan([interruption(4600, 600)], speedCap: 50)
+        #expect(!plan.accepts(try route(4600, to: 4600, told: 0), at: 0))
     }
 
     @Test func theLongestInterruptionsAreAskedFor() {

@@ -55,7 +55,7 @@ import TrackTestKit
     @Test func anEntityMadeInACallThatFailedIsMadeAgainByTheNext() async throws {
         let bench = try Workbench()
         let store = try await bench.open(
-            nil, SQLiteTrackStoreOptions(synchronous: .normal, maximumBytes: 80 * 4096))
+            nil, SQLiteTrackStoreOptions(synchronous: .normal, maximumBytes: 90 * 4096))
         let service = try await store.createService(named: "fleet", at: .at(0)).id
         var huge: [IngestBatch] = [upload([point(1)], to: service, entity: "new")]
         for start in stride(from: Int64(0), to: 200_000, by: 1000) {

@@ -115,6 +115,24 @@ struct GapTests {
         #expect(try await gaps(bench, 0, 845) == ["parked 0-480", "no_fix 480-600", "parked 605-845"])
     }
 
+    /// There was no vehicle before its first point, so nothing is missing there, however the range lies.
+    @Test func aNewVehicleWasNotOffBefore() async throws {
+        let bench = try await Bench()
+        try await bench.upload(
+            "van", [gathered(5000, [(.off, nil, 4900), (.noFix, 4900, 5000)]), gathered(5005)])
+        #expect(try await gaps(bench, 0, 5005) == ["no_fix 4900-5000"])
+        #expect(try await gaps(bench, 0, 4950) == ["no_fix 4900-4950"])
+        #expect(try await gaps(bench, 0, 3000) == [])
+        // A point of a program is a point, and one of long ago too.
+        try await bench.upload("van", [try point(Self.start - 30 * 86_400, 0, 0)])
+        #expect(try await gaps(bench, 0, 5005) == ["off 0-4900", "no_fix 4900-5000"])
+        try await bench.upload("old", [gathered(-30 * 86_400), gathered(5000, [(.off, nil, 5000)])])
+        let answer = try await bench.get(
+            "track/gettrack",
+            "entity_name=old&start_time=\(Self.start)&end_time=\(Self.start + 5000)&gap_content=1")
+        #expect(answer["gaps"]?.items.map { $0["reason"]?.stringValue } == ["off"])
+    }
+
     @Test func withoutAnAgentThatSaysSoThereAreNoGaps() async throws {
         let bench = try await Bench()
         try await bench.upload("van", [try point(Self.start, 0, 0), try point(Self.start + 1000, 0, 0)])

@@ -59,7 +59,7 @@ import TrackStore
 
     @Test func callsThatAreNotOfferedSayIt() async throws {
         let bench = try await Bench()
-        for path in ["toll/car", "toll/truck", "frequentroute/createjob", "frequentroute/getjob"] {
+        for path in ["toll/car", "toll/truck"] {
             #expect(try await bench.get(path, "entity_name=van").status == 240)
         }
         #expect(try await bench.get("toll/ship").status == 260)

@@ -100,6 +100,8 @@ import TrackStore
             try #require(answer["fence_id"]?.integerValue == shape.number, "\(answer)")
         }
         try await done("export/createjob", "start_time=\(now - 90_000)&end_time=\(now - 86_000)")
+        try await done(
+            "frequentroute/createjob", "entity_name=van&start_time=\(now - 3600)&end_time=\(now)&time_range=60")
         return bench
     }
 
@@ -145,6 +147,7 @@ import TrackStore
             return ["point_list": #"[{"entity_name":"van","latitude":1,"longitude":1,"loc_time":1}]"#]
         case "track/getdistance", "track/gettrack", "analysis/staypoint", "analysis/drivingbehavior", "analysis/trips":
             return range
+        case "frequentroute/createjob", "frequentroute/getjob": return range.merging(["time_range": "60"]) { $1 }
         case "fence/delete", "fence/list": return ["fence_ids": "1"]
         case "fence/addmonitoredperson", "fence/deletemonitoredperson":
             return ["fence_id": "1", "monitored_person": "van"]

@@ -153,6 +153,71 @@ import TrackTestKit
         #expect(walk["roads"]?["implausible_routes"] == .integer(1))
     }
 
+    /// The published guide's own example: a drive that is corrected as one, with walks across its interruptions.
+    @Test(arguments: ["", "is_processed=1&process_option=transport_mode=driving&", "is_processed=1&"])
+    func aWalkAcrossAGapOfADriveIsARoute(processing: String) async throws {
+        let transport = MadeTransport()
+        // 5 km in 360 s: nobody walks so fast, and the vehicle did not walk.
+        let far = try (0..<20).map { number in
+            let (later, farther) = number >= 10 ? (358, 4960) : (0, 0)
+            let place = MadeRoad.place(30 + Double(number * 40 + farther), left: 3)
+            return try point(
+                Self.start + Int64(number * 2 + later), place.latitude, place.longitude, speed: 2000, accuracy: 50)
+        }
+        let bench = try await bench(transport, points: far)
+        for mode in ["walking", "riding", "driving"] {
+            let answer = try await bench.get(
+                "track/gettrack",
+                range(processing + "supplement_mode=\(mode)&supplement_content=distance_and_points"))
+            #expect(answer["roads"]?["state"] == .string("used"), "\(mode)")
+            #expect(abs(metres(answer) - (18 * 40 + 5000)) < 3, "\(mode)")
+            #expect(answer["points"]?.items.contains { $0["_supplement"] == .integer(2) } == true, "\(mode)")
+        }
+        let bodies = transport.requests.filter { $0.path == "/route" }.map { String(decoding: $0.body, as: UTF8.self) }
+        #expect(bodies.count == 3)
+        for (body, costing) in zip(bodies, ["pedestrian", "bicycle", "auto"]) {
+            #expect(body.contains("\"costing\":\"\(costing)\""), "\(body)")
+        }
+    }
+
+    /// The guard is the cap of the track's own means of travel.
+    @Test func aWalkerDoesNotDriveAcrossAGap() async throws {
+        let bench = try await bench(
+            points: try [(0, 0.0), (600, 5000)].map { seconds, along in
+                let place = MadeRoad.place(30 + along)
+                return try point(Self.start + Int64(seconds), place.latitude, place.longitude)
+            })
+        let query = "is_processed=1&process_option=denoise_grade=0,transport_mode=walking&supplement_mode=driving"
+        let answer = try await bench.get("track/getdistance", range(query))
+        // 5 km in 600 s are 30 km/h.
+        #expect(answer["roads"]?["reason"] == .string("implausible"))
+        #expect(abs(metres(answer) - 5000) < 3)
+    }
+
+    /// A way that nobody can have driven, a lie, and a place without roads are three answers.
+    @Test func aRefusedRouteIsNoUnknownRoad() async throws {
+        func state(_ reply: @escaping @Sendable (RoadRequest) -> RoadReply) async throws -> String? {
+            let bench = try await bench(MadeTransport { _, request throws(RoadFailure) in reply(request) })
+            let answer = try await bench.get("track/getdistance", range("supplement_mode=driving"))
+            #expect(abs(metres(answer) - (98 * 40 + 1000)) < 3)
+            return answer["roads"]?["reason"]?.stringValue ?? answer["roads"]?["state"]?.stringValue
+        }
+        let engine = MadeEngine()
+        #expect(try await state { engine.reply(to: $0) } == "used")
+        #expect(try await state { $0.path == "/route" ? .nothingMatched : engine.reply(to: $0) } == "none")
+        for (metres, shape) in [(0.0, 0...1), (0, 0...0), (500_000, 0...1), (1000, 5_000_000...5_001_000)] {
+            let line = encoded([MadeRoad.place(Double(shape.lowerBound)), MadeRoad.place(Double(shape.upperBound))])
+            let lie = RoadReply(
+                .object([
+                    "code": .string("Ok"),
+                    "routes": .array([.object(["distance": .double(metres), "geometry": .string(line)])]),
+                ]))
+            #expect(
+                try await state { $0.path == "/route" ? lie : engine.reply(to: $0) } == "implausible",
+                "\(metres) \(shape)")
+        }
+    }
+
     @Test func cornersAreThinnedWithTheRestAndAreNoDroppedPoints() async throws {
         let bench = try await bench(points: drive(gap: false))
         let answer = try await bench.get("track/gettrack", range(Self.matching + ",vacuate_grade=5&explain=points"))

@@ -11,7 +11,8 @@ import TrackTestKit
 struct RouterTests {
     @Test(arguments: [
         "/api/v3/entity/list", "/api/v3/entity/list%20", "/API/V3/Entity/List", "//api//v3/entity/list/",
-        "/trace/v3/entity/list", "http://yingyan.baidu.com/api/v3/entity/list",
+        "/api/v2/entity/list", "/trace/v2/entity/list", "/trace/v3/entity/list",
+        "http://yingyan.baidu.com/api/v3/entity/list",
         "HTTPS://yingyan.baidu.com:443/api/v3/entity/list", "/api/v3/entity/%6cist",
     ])
     func pathsThatClientsReallySendAreUnderstood(path: String) async throws {
@@ -22,6 +23,14 @@ struct RouterTests {
 
     @Test func onlyACallHasAUsualPath() {
         #expect(RequestTarget("/trace/v3//Track/GetTrack%20?a=b").usualPath == "/api/v3/track/gettrack")
+        // Every call has the same answer in both generations: the published browser sample asks for the older one.
+        for endpoint in Endpoint.all {
+            #expect(RequestTarget("/api/v2/\(endpoint.path)?a=b").endpoint == endpoint.path)
+        }
+        #expect(RequestTarget("/api/v2/analysis/drivingbehaviour").endpoint == "analysis/drivingbehavior")
+        for version in ["v1", "v4", "v", "3", "v22"] {
+            #expect(RequestTarget("/api/\(version)/entity/list").endpoint == nil)
+        }
         // Decoded, the mark would begin a fragment.
         let unknown = RequestTarget("https://h/api/v3/Track/a%23b?a=b")
         #expect(unknown.endpoint == "track/a#b")

@@ -24,6 +24,7 @@ package enum RoadUrgency: Hashable, Sendable {
 package struct RoadErrand: Hashable, Sendable {
     /// Names the service and the entity.
     package let owner: String
+    /// What may travel on the roads.
     package let mode: TravelMode
     /// m/s above which the entity of the track does not travel. A way across an interruption may have another mode.
     package let speedCap: Double

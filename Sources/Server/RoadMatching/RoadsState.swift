@@ -7,7 +7,8 @@ package enum RoadsState: Hashable, Sendable {
     case partly(matched: Double?)
     /// The engine works and knows no roads here.
     case none
-    /// The engine knows ways, and the vehicle cannot have driven any of them.
+    /// The engine answered, and nothing of it is believed: its roads are not where the vehicle was, or the vehicle cannot have
+    /// driven any of its ways.
     case implausible
     /// No engine is configured, or nobody asked for roads.
     case off
@@ -26,7 +27,7 @@ package enum RoadsState: Hashable, Sendable {
         } else if let trouble = failures.first(where: { $0 != .noMapHere }) {
             self = .unavailable(trouble)
         } else {
-            self = .none
+            self = track.disbelieved > 0 ? .implausible : .none
         }
     }
 

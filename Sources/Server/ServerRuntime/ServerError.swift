@@ -57,8 +57,8 @@ extension ServerError {
                 .tokenExists,
                 .entityExists, .unknownEntity,
                 .columnExists, .unknownColumn, .tooManyColumns, .tooManyPoints, .tooManyNames, .unknownFence,
-                .fenceChanged, .refusedFence, .tooManyFences, .unknownExport, .tooManyExports, .outOfTurn, .missing,
-                .closed, .failed:
+                .fenceChanged, .refusedFence, .tooManyFences, .unknownExport, .tooManyExports, .tooManyRouteJobs,
+                .outOfTurn, .missing, .closed, .failed:
                 ""
             }
         let code: Code =

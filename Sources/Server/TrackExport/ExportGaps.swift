@@ -8,6 +8,8 @@ struct ExportGaps {
     private var finder = GapFinder()
     /// Whether the point before these is known, or is not to be asked for.
     private var isBegun: Bool
+    /// There is no point before these, however old.
+    private var isNew = false
 
     /// Nothing is told of the time before `start`. `isBegun`: nobody knows the point before.
     init(from start: Timestamp, isBegun: Bool = false) {
@@ -20,8 +22,9 @@ struct ExportGaps {
         !isBegun && points.contains { $0.point.continuity != nil }
     }
 
-    mutating func begin(after point: TrackPoint?) {
-        isBegun = true
+    /// `isNew`: there is no point before ``start``, so nothing is missing before the first one.
+    mutating func begin(after point: TrackPoint?, isNew: Bool = false) {
+        (isBegun, self.isNew) = (true, isNew)
         if let point { finder.add(point) }
     }
 
@@ -31,7 +34,8 @@ struct ExportGaps {
         for stored in points where stored.point.continuity != nil {
             let (time, before) = (stored.point.fix.time, finder.gaps.count)
             finder.add(stored.point)
-            let ended = finder.gaps[before...].compactMap { $0.clipped(from: start, until: time) }
+            let told = finder.gaps[before...].filter { !isNew || $0.hasKnownStart }
+            let ended = told.compactMap { $0.clipped(from: start, until: time) }
             if !ended.isEmpty { found[time] = ended }
         }
         return found

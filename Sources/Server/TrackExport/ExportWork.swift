@@ -72,7 +72,11 @@ package struct ExportWork: Sendable {
                 if gaps.needsPointBefore(track.points) {
                     let before = try await store.gatheredPoint(
                         before: job.order.from, of: entity.name, in: job.service, limit: pointsAtOnce)
-                    gaps.begin(after: before.point)
+                    var isNew = false
+                    if before.point == nil {
+                        isNew = try await !store.hasPoints(before: job.order.from, of: entity.name, in: job.service)
+                    }
+                    gaps.begin(after: before.point, isNew: isNew)
                 }
                 let ended = gaps.add(track.points)
                 for start in stride(from: 0, to: track.points.count, by: Self.pointsOfText) {

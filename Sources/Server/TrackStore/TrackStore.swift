@@ -10,5 +10,5 @@ package protocol TrackStore:
     PushStore,
     FenceStore,
     AlarmStore,
-    CallbackStore, DistrictStore, ExportStore, StoreUpkeep
+    CallbackStore, DistrictStore, ExportStore, RouteJobStore, StoreUpkeep
 {}

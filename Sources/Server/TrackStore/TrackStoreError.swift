@@ -27,6 +27,8 @@ package struct TrackStoreError: Error, Equatable, CustomStringConvertible {
         case unknownExport
         /// Too many jobs of the service are not done.
         case tooManyExports
+        /// The same of jobs for frequent routes.
+        case tooManyRouteJobs
         /// The store was made by a newer program: it is left untouched.
         case newerSchema
         /// The medium has no space left. A retry can help once there is some.
@@ -64,7 +66,8 @@ package struct TrackStoreError: Error, Equatable, CustomStringConvertible {
             .entityExists,
             .unknownEntity,
             .columnExists, .unknownColumn, .tooManyColumns, .tooManyPoints, .tooManyNames, .unknownFence, .fenceChanged,
-            .refusedFence, .tooManyFences, .unknownExport, .tooManyExports, .newerSchema, .missing, .corrupt, .closed,
+            .refusedFence, .tooManyFences, .unknownExport, .tooManyExports, .tooManyRouteJobs, .newerSchema,
+            .missing, .corrupt, .closed,
             .failed:
             false
         }

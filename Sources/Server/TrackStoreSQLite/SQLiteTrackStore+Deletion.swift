@@ -25,7 +25,7 @@ extension SQLiteTrackStore {
                     """, arguments: [now.milliseconds, id])
             try database.execute(
                 sql: "UPDATE push SET entity = NULL, former_entity = ? WHERE entity = ?", arguments: [name, id])
-            for table in ["chunk", "hint", "claim", "entity_value", "state", "health"] {
+            for table in ["chunk", "hint", "claim", "entity_value", "state", "health", "route_job"] {
                 try database.execute(sql: "DELETE FROM \(table) WHERE entity = ?", arguments: [id])
             }
             try database.execute(sql: "DELETE FROM entity WHERE id = ?", arguments: [id])

@@ -191,6 +191,7 @@ enum Schema {
         clones,
         deletion,
         answers,
+        routes,
     ]
 
     /// What a step does beside its statements, by the version that it reaches: it needs code that SQL does not have.

@@ -49,6 +49,7 @@ struct ServiceRemoval {
         Rows(table: "fence_news", key: "version"),
         Rows(table: "fence_counter", key: "service"),
         Rows(table: "export_job", key: "id"),
+        Rows(table: "route_job", key: "id"),
     ]
 
     private static let rowsAfterEntities = [

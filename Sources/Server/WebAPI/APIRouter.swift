@@ -149,6 +149,14 @@ package struct APIRouter: Sendable {
             now: now(), origin: origin, logger: logger, counters: counters)
     }
 
+    /// A call without a client, of a job of a service. What it reads is not kept in memory: nobody asks for it again soon.
+    func call(_ path: String, of service: ServiceID, at time: Timestamp) -> APICall {
+        APICall(
+            path: path, caller: Caller(service: service, entity: nil), parameters: Parameters(), ingest: ingest,
+            options: options, pages: pages, tracks: TrackMemory(maximumBytes: 0), districts: districts,
+            checkCallback: checkCallback, roads: roads, now: time, origin: nil, logger: logger, counters: counters)
+    }
+
     /// Whom the key of a request speaks for. `scope`: what the key must open. `service`: what the address says in place of
     /// `service_id`.
     func authenticate(

@@ -70,7 +70,7 @@ struct Endpoint: Sendable {
 
     static let all =
         EntityEndpoints.all + TrackEndpoints.all + AnalysisEndpoints.all + FenceEndpoints.all
-        + ExportEndpoints.all + UnofferedEndpoints.all
+        + ExportEndpoints.all + FrequentRouteEndpoints.all + UnofferedEndpoints.all
 
     /// By their paths.
     static let named = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0) })

@@ -1,3 +1,4 @@
+import Ingest
 import NIOCore
 import NIOSSL
 import Testing
@@ -99,6 +100,30 @@ import TrackWire
             #expect(refused.code == .parameter && refused.reason.contains("the device is car, not van"))
             #expect(refused.entity == "car")
             #expect(try await fixture.store.entity(named: "van", in: fixture.service) == nil)
+        }
+    }
+
+    /// What a device was says which points of its cache it may bring. Points of programs are the operator's choice.
+    @Test(arguments: [DevicePolicy.service, .entity])
+    func aDeviceBringsPointsOfOthersWhenTheOperatorAllowsIt(policy: DevicePolicy) async throws {
+        try await Fixture.run(configure: { $0.limits.devicePolicy = policy }) { fixture in
+            let agent = try await Box(fixture).login(fixture)
+            agent.send(.points(Points(BatchCodec.encode(points(1...4)), id: 77, entity: "trailer_2")))
+            let reply = try #require(await agent.next()?.message?.pointsReply)
+            #expect(reply.id == 77)
+            if policy == .service {
+                #expect(reply.stored == 4 && reply.error.isEmpty, "\(reply.error)")
+                #expect(try await fixture.storedTimes(of: "trailer_2") == [1, 2, 3, 4].map(time))
+            } else {
+                #expect(reply.stored == 0 && reply.error.contains("call_policy = \"service\""), "\(reply.error)")
+                #expect(try await fixture.store.entity(named: "trailer_2", in: fixture.service) == nil)
+            }
+            // Another's points in an upload stay nobody's.
+            var foreign = upload(1...3)
+            foreign.entity = "bus"
+            agent.send(.upload(foreign))
+            _ = await agent.next()
+            #expect(try await fixture.store.entity(named: "bus", in: fixture.service) == nil)
         }
     }
 
@@ -286,12 +311,6 @@ import TrackWire
             }
             #expect(try await fixture.storedTimes(of: "car").count == 3)
             #expect(try await fixture.storedTimes(of: "truck") == [time(6), time(7)])
-            #expect(try await fixture.store.entity(named: "van", in: fixture.service) == nil)
-
-            let custom = Points(BatchCodec.encode(points(8...8)), id: 1, entity: "van")
-            agent.send(.points(custom))
-            let reply = try #require(await agent.next()?.message?.pointsReply)
-            #expect(reply.stored == 0 && reply.error.contains("never was van"), "\(reply.error)")
             #expect(try await fixture.store.entity(named: "van", in: fixture.service) == nil)
         }
     }

@@ -55,6 +55,65 @@ import TrackModel
         #expect(near(straight.signedDistance(to: place(39.9429381, 116.3173223)).magnitude, 25.40, 0.05))
     }
 
+    private func refusal(_ ring: [(Double, Double)], _ datum: Datum) -> ShapeError? {
+        do throws(ShapeError) {
+            _ = try ShapeDraft(.polygon([[degrees(ring)]]), datum: datum).shape()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Edges are straight in the datum in which they are given. So the same numbers cross in every datum, or in none, and a
+    /// message has the numbers of whoever sent them.
+    @Test func aPolygonIsJudgedAlikeInEveryDatum() throws {
+        let bowTie = [(39.8, 116.2), (40.0, 116.5), (39.8, 116.5), (40.0, 116.2)]
+        for datum in Datum.allCases {
+            let error = refusal(bowTie, datum)
+            #expect(
+                error?.description
+                    == "edge 1 of the outer ring (39.8, 116.2 to 40.0, 116.5) crosses edge 3 of the outer ring"
+                    + " (39.8, 116.5 to 40.0, 116.2) at 39.9, 116.35: no two edges of a shape may cross", "\(datum)")
+            // On one line, and twice the same place.
+            #expect(refusal([(39.8, 116.2), (39.9, 116.3), (40.0, 116.4)], datum)?.rule == .noArea, "\(datum)")
+            let error2 = refusal([(39.8, 116.2), (39.8, 116.2), (39.9, 116.3)], datum)
+            #expect(error2?.description.contains("at 39.8, 116.2,") == true, "\(datum)")
+            let hole = ShapeDraft(
+                .polygon([[degrees(largeSquare), degrees(box(40.03, 40.04, 116.0, 116.01))]]), datum: datum)
+            do throws(ShapeError) {
+                _ = try hole.shape()
+                Issue.record("a hole outside is refused")
+            } catch {
+                #expect(error.rule == .holeOutside && error.description.contains("at 40.03, 116.0:"), "\(datum)")
+            }
+        }
+        for seed in Dice.seeds(200) {
+            var dice = Dice(seed: seed)
+            let size: Double = [0.0001, 0.01, 0.5][Int.random(in: 0..<3, using: &dice)]
+            // On a grid, so that vertices also lie on edges and on each other.
+            var ring: [(Double, Double)] = []
+            for _ in 0..<Int.random(in: 3...7, using: &dice) {
+                let north = size * Double(Int.random(in: 0...6, using: &dice)) / 8
+                let east = size * Double(Int.random(in: 0...6, using: &dice)) / 8
+                ring.append((39.5 + north, 116.3 + east))
+            }
+            let refusals = Datum.allCases.map { refusal(ring, $0)?.description }
+            #expect(Set(refusals).count == 1, "seed \(seed): \(ring) \(refusals)")
+        }
+    }
+
+    /// A shape that an earlier version took stays one.
+    @Test func aStoredShapeIsNotLost() throws {
+        let bowTie = ShapeDraft(
+            .polygon([[degrees([(39.8, 116.2), (40.0, 116.5), (39.8, 116.5), (40.0, 116.2)])]]), datum: .bd09)
+        #expect(throws: ShapeError.self) { try bowTie.shape() }
+        let kept = try bowTie.shape(isStored: true)
+        #expect(kept == (try bowTie.shape(isKnown: true)))
+        var plain = bowTie
+        plain.datum = .wgs84
+        #expect(throws: ShapeError.self) { try plain.shape(isStored: true) }
+    }
+
     @Test func outsideChinaEveryDatumIsWGS84() throws {
         // G36
         let shape = try circle(48.8584, 2.2945, 100, datum: .bd09)

@@ -41,7 +41,8 @@ struct UploadRules: Hashable, Sendable {
     let limits: GatewayLimits
     /// Of the service, as the Welcome told it.
     let schema: AttributeSchema
-    /// The entities whose points the session may bring; nil: any.
+    /// The entities whose points of the cache the session may bring; nil: any. Who may bring custom points of others,
+    /// ``GatewayLimits/devicePolicy`` says.
     var entities: Set<ExactName>?
 
     /// Under which entity a batch stands. A batch of an entity that the device never was stands under the session's own, and
@@ -103,7 +104,8 @@ struct UploadRules: Hashable, Sendable {
     /// Throws what the sender is told in the reply: nothing of its connection breaks by it.
     func check(_ custom: Points, at now: Timestamp) throws(ProtocolViolation) -> CheckedBatch {
         let name = try entityName(custom.entity, "points")
-        if let problem = problem(withEntity: name) ?? limits.devicePolicy.problem(naming: [name], by: entity) {
+        // Which entities the device itself was says nothing here: these points are no track of its own.
+        if let problem = limits.devicePolicy.problem(naming: [name], by: entity) {
             throw ProtocolViolation("points: \(problem)")
         }
         let isCompressed = try isCompressed(custom.encoding, "points")

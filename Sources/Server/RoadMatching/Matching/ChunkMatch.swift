@@ -11,6 +11,8 @@ package struct ChunkMatch: Hashable, Sendable {
     let lengths: PathLengths
     /// One for each sent point; nil when the engine has none, or one too far from the fix.
     let places: [Place?]
+    /// How many points have a place from the engine that is not believed.
+    let disbelieved: Int
     /// The number of each edge's piece of the path. The path has a hole between two pieces.
     private let pieces: [Int]
 
@@ -33,10 +35,16 @@ package struct ChunkMatch: Hashable, Sendable {
             pieces.append(piece)
         }
         var farthest: (piece: Int, metres: Double)?
+        var disbelieved = 0
         places = zip(answer.points, samples).map { point, sample in
-            guard let point, Self.isTrusted(point.distance, sample) else { return nil }
+            guard let point else { return nil }
             let edge = edges[point.edge]
             let (begin, end) = (lengths.cumulative[edge.shape.lowerBound], lengths.cumulative[edge.shape.upperBound])
+            guard Self.isTrusted(point, sample), Self.isTrusted(Self.metres(from: point, lengths, begin, end), sample)
+            else {
+                disbelieved += 1
+                return nil
+            }
             // The engine counts along the whole edge, of which the shape has a part.
             let part = edge.target - edge.source
             let share = part > 0 ? max(0, min(1, (point.along - edge.source) / part)) : 0
@@ -49,6 +57,23 @@ package struct ChunkMatch: Hashable, Sendable {
         self.lengths = lengths
         self.edges = edges
         self.pieces = pieces
+        self.disbelieved = disbelieved
+    }
+
+    /// What the engine says of the distance is a claim about the place that it gives beside it.
+    private static func isTrusted(_ point: TracePoint, _ sample: TrackSample) -> Bool {
+        isTrusted(point.distance, sample)
+            && isTrusted(EarthVector(point.place).distance(to: sample.position), sample)
+    }
+
+    /// From the place to its edge, between two lengths of the shape. The shape may have a part of the edge alone, so a place that
+    /// is right can lie a little beyond it.
+    private static func metres(
+        from point: TracePoint, _ lengths: PathLengths, _ begin: Double, _ end: Double
+    ) -> Double {
+        let place = EarthVector(point.place)
+        let nearest = lengths.place(at: lengths.nearest(to: place, from: begin, to: end))
+        return nearest.map { $0.distance(to: place) } ?? .infinity
     }
 
     static func isTrusted(_ distance: Double, _ sample: TrackSample) -> Bool {

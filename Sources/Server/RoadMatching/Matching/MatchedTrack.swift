@@ -6,6 +6,8 @@ package struct MatchedTrack: Hashable, Sendable {
     package internal(set) var samples: [RoadSample]
     /// The share of the sent points that is matched, for each part of the track that was sent.
     let partShares: [Double]
+    /// How many sent points the engine put on a road at which they cannot have been.
+    let disbelieved: Int
 
     /// The share of the samples that are on a road, 0 ... 1; 0 for an empty track.
     package var matched: Double {

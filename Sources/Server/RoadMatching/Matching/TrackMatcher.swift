@@ -16,7 +16,9 @@ package struct TrackMatcher: Sendable {
     package static func track(_ plan: TracePlan, _ matches: [ChunkMatch?]) -> MatchedTrack {
         var matcher = TrackMatcher(plan, matches)
         let shares = plan.parts.indices.filter { !plan.parts[$0].sent.isEmpty }.map { matcher.place(part: $0) }
-        return MatchedTrack(samples: matcher.track, partShares: shares)
+        return MatchedTrack(
+            samples: matcher.track, partShares: shares,
+            disbelieved: matches.reduce(0) { $0 + ($1?.disbelieved ?? 0) })
     }
 
     private init(_ plan: TracePlan, _ matches: [ChunkMatch?]) {

@@ -26,7 +26,8 @@ package struct Bridge: Hashable, Sendable {
     package func accepts(_ route: RouteAnswer, speedCap: Double) -> Bool {
         let isDirect = route.metres <= Self.longestDetour.times * straight + Self.longestDetour.metres
         let seconds = end.seconds(since: start)
-        return (isDirect || route.tunnel >= route.metres / 2) && route.metres <= speedCap * seconds
+        return route.leads(from: start, to: end) && (isDirect || route.tunnel >= route.metres / 2)
+            && route.metres <= speedCap * seconds
     }
 }
 

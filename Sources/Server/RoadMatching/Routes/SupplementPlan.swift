@@ -35,6 +35,7 @@ package struct SupplementPlan: Hashable, Sendable {
     /// Whether the route may be what was driven.
     package func accepts(_ route: RouteAnswer, at position: Int) -> Bool {
         let interruption = interruptions[position]
+        guard route.leads(from: interruption.start, to: interruption.end) else { return false }
         return route.metres <= Self.haste * speedCap * interruption.seconds
             && route.metres <= Self.longestDetour.times * interruption.straight + Self.longestDetour.metres
     }

@@ -284,6 +284,7 @@ package struct ServerRuntime: Sendable {
             Exporting(
                 store: store, directory: exportDirectory, record: exportCounters, logger: logger,
                 now: SystemClock.now))
+        services.append(RouteComputing(store: store, router: router, logger: logger))
         if let timeout = notifier.watchdogTimeout {
             services.append(
                 Watchdog(store: store, notifier: notifier, timeout: timeout, logger: logger) {

@@ -15,6 +15,10 @@ package struct TrackGap: Hashable, Sendable {
         self.lostPoints = lostPoints
     }
 
+    /// False: the point that ends the gap does not know when it began, and no point before was given. Of a vehicle's first
+    /// point of all, this is no gap: there was no vehicle.
+    package var hasKnownStart: Bool { from.milliseconds != .min }
+
     /// The part from `first` to `last`; nil when the gap lies elsewhere.
     package func clipped(from first: Timestamp, until last: Timestamp) -> TrackGap? {
         var part = self

@@ -1,3 +1,5 @@
+package import TrackModel
+
 /// The numbers that bound the fences of a store.
 package enum FenceRules {
     /// Most fences of a service that watch everyone.
@@ -10,4 +12,17 @@ package enum FenceRules {
     package static let newsKept: Int64 = 30 * 86_400_000
     /// Milliseconds that an alarm stays in the history: 7 days.
     package static let history: Int64 = 7 * 86_400_000
+
+    /// From when on a fence that is made now judges points. The API's times of points are whole seconds, so the second in which a
+    /// fence is made belongs to it.
+    package static func watchStart(at now: Timestamp) -> Timestamp { Timestamp(seconds: now.seconds) }
+
+    /// From when on a fence judges the points of an entity that it begins to watch now. `latest`: the time of the entity's newest
+    /// stored point. When that point is of this second, nobody could tell later whether the fence has judged it: then the
+    /// fence begins at its very time.
+    package static func watchStart(at now: Timestamp, latest: Timestamp?) -> Timestamp {
+        let start = watchStart(at: now)
+        guard let latest, latest >= start else { return start }
+        return now
+    }
 }

@@ -33,6 +33,17 @@ extension PointStore {
         return (nil, holes)
     }
 
+    /// Whether the entity has any point before a time, however old. Without one it is new, and nothing is missing before its
+    /// first point. Throws `.unknownEntity`.
+    package func hasPoints(
+        before time: Timestamp, of entity: String, in service: ServiceID
+    ) async throws(TrackStoreError) -> Bool {
+        let first = try await some(
+            of: entity, in: service, from: Timestamp(milliseconds: .min), through: time.adding(milliseconds: -1),
+            limit: 1)
+        return first.map { !$0.points.isEmpty || !$0.holes.isEmpty } ?? true
+    }
+
     /// The first gathered point from a time up to another; nil when there is none. `limit` and `holes` as in
     /// ``gatheredPoint(before:of:in:limit:)``.
     package func gatheredPoint(

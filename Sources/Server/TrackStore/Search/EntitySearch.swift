@@ -18,7 +18,8 @@ package struct EntitySearch: Hashable, Sendable {
     }
 }
 
-/// How entities are sorted. Entities without a value come last in both directions; equal ones by their names, ascending.
+/// How entities are sorted. Entities without a value, or with an empty one, come last in both directions; equal ones by their
+/// names, ascending.
 /// Texts compare by the bytes of UTF-8.
 package struct EntityOrder: Hashable, Sendable {
     package enum Key: Hashable, Sendable {

@@ -78,7 +78,8 @@ struct FenceTable {
         if former != nil { try history.keep(fence.id, of: service, until: version, at: now) }
         let record = FenceRecord(
             fence: fence, version: version,
-            everyoneSince: watch.isEveryone ? former?.everyoneSince ?? now : nil)
+            everyoneSince: watch.isEveryone
+                ? former.map { $0.everyoneSince ?? now } ?? FenceRules.watchStart(at: now) : nil)
         let insertion = try database.cachedStatement(
             sql: """
                 INSERT INTO fence (service, id, version, watch, everyone_since, content) VALUES (?, ?, ?, ?, ?, ?)
@@ -98,9 +99,18 @@ struct FenceTable {
         let addition = try database.cachedStatement(
             sql: "INSERT INTO fence_watch (service, entity, fence, since) VALUES (?, ?, ?, ?)")
         for name in watch.entities where was.isEveryone || !was.contains(name.text) {
-            try addition.execute(arguments: [service.rawValue, name.text, fence.id, now.milliseconds])
+            let since = try watchStart(of: name.text, at: now)
+            try addition.execute(arguments: [service.rawValue, name.text, fence.id, since.milliseconds])
         }
         return record
+    }
+
+    /// From when on a fence watches an entity: ``FenceRules/watchStart(at:latest:)``.
+    private func watchStart(of name: String, at now: Timestamp) throws -> Timestamp {
+        let selection = try database.cachedStatement(
+            sql: "SELECT l.time FROM entity e JOIN state l ON l.entity = e.id WHERE e.service = ? AND e.name = ?")
+        let latest = try Int64.fetchOne(selection, arguments: [service.rawValue, name])
+        return FenceRules.watchStart(at: now, latest: latest.map(Timestamp.init(milliseconds:)))
     }
 
     func delete(_ fence: Int32, at now: Timestamp) throws {

@@ -51,9 +51,9 @@ struct EntityCondition: Sendable {
         let direction = order.isDescending ? " DESC" : ""
         return switch order.key {
         case .name: ("e.name" + direction, [])
-        case .description: ("e.description" + direction + ", e.name", [])
+        case .description: ("NULLIF(e.description, '')" + direction + " NULLS LAST, e.name", [])
         case .time: ("COALESCE(h.time, l.time)" + direction + " NULLS LAST, e.name", [])
-        case .value(let key): (value + direction + " NULLS LAST, e.name", [key])
+        case .value(let key): ("NULLIF(\(value), '')" + direction + " NULLS LAST, e.name", [key])
         // All are without one.
         case .distance: ("e.name", [])
         }

@@ -33,6 +33,12 @@ struct EntityRank {
     enum Key: Comparable {
         case number(Double)
         case text(Text)
+
+        /// Nil for an empty text: it is no value.
+        init?(_ text: String) {
+            guard !text.isEmpty else { return nil }
+            self = .text(Text(text))
+        }
     }
 
     let entity: Int64

@@ -161,10 +161,10 @@ struct EntitySieve {
         let key: EntityRank.Key? =
             switch search.order.key {
             case .name: nil
-            case .description: .text(EntityRank.Text(row[2]))
+            case .description: EntityRank.Key(row[2] as String)
             case .time: (row[7] as Int64?).map { .number(Double($0)) }
             case .distance: distance.map { .number($0) }
-            case .value: (row[11] as String?).map { .text(EntityRank.Text($0)) }
+            case .value: (row[11] as String?).flatMap(EntityRank.Key.init)
             }
         found.append(EntityRank(entity: row[0], key: key, name: EntityRank.Text(name)))
         guard contents != nil else { return }

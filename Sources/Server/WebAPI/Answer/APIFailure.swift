@@ -81,6 +81,11 @@ extension APIFailure {
         case .tooManyFences: self.init(.tooManyFences, error.detail)
         case .unknownExport: self.init(.parameter, "job_id: \(error.detail)")
         case .tooManyExports: self.init(.parameter, error.detail)
+        case .tooManyRouteJobs:
+            self.init(
+                .parameter,
+                "the service has \(RouteJobRules.mostUnfinished) jobs for frequent routes that are not done: ask again for this"
+                    + " entity_name when one of them is")
         case .serviceExists, .unknownDevice, .deviceExists, .entityTaken, .unknownToken, .tokenExists, .fenceChanged,
             .newerSchema,
             .full, .busy, .outOfTurn,

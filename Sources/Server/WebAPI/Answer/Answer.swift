@@ -11,8 +11,9 @@ struct Answer: Equatable, Sendable {
     /// Success, with nothing to tell.
     static let done = Answer { _ in }
 
+    /// `message`: a word that clients wait for; nil: what the status says.
     init<Failure: Error>(
-        _ status: APIStatus = .success, _ detail: String = "",
+        _ status: APIStatus = .success, _ detail: String = "", message: String? = nil,
         _ write: (inout JSONWriter) throws(Failure) -> Void
     ) throws(Failure) {
         self.status = status
@@ -20,7 +21,7 @@ struct Answer: Equatable, Sendable {
         var writer = JSONWriter(wholeDoubles: .withoutPoint)
         try writer.object { (object) throws(Failure) in
             object.member("status", status.rawValue)
-            object.member("message", detail.isEmpty ? status.message : "\(status.message): \(detail)")
+            object.member("message", message ?? (detail.isEmpty ? status.message : "\(status.message): \(detail)"))
             try write(&object)
         }
         json = writer.bytes

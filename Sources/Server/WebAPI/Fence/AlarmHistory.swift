@@ -20,12 +20,29 @@ extension FenceEndpoints {
             from: start ?? Timestamp(milliseconds: call.now.milliseconds - FenceRules.history),
             through: end, includesStale: try call.parameters.flag("include_stale"))
         let writer = AlarmWriter(coordinateType: try call.outputType())
-        let found = try await store.alarms(
-            in: call.service, matching: filter, page: Page(offset: 0, limit: FenceLimits.mostAlarms))
+        let found = try await newest(FenceLimits.mostAlarms, matching: filter, in: call.service, store)
         return Answer { answer in
-            if found.total > found.alarms.count { answer.member("total", found.total) }
+            if found.total > found.alarms.count {
+                answer.member("total", found.total)
+                answer.member("left_out", found.total - found.alarms.count)
+            }
             writer.write(found.alarms, to: &answer)
         }
+    }
+
+    /// The newest alarms, in the order of the store: who asks without pages wants to know what happened last.
+    private static func newest(
+        _ most: Int, matching filter: AlarmFilter, in service: ServiceID, _ store: any AlarmStore
+    ) async throws -> (total: Int, alarms: [AlarmRecord]) {
+        var found = try await store.alarms(in: service, matching: filter, page: Page(offset: 0, limit: most))
+        for _ in 0..<3 where found.total > found.alarms.count {
+            let before = found.total
+            found = try await store.alarms(
+                in: service, matching: filter, page: Page(offset: before - most, limit: most))
+            // Others came in meanwhile.
+            if found.total == before { break }
+        }
+        return found
     }
 
     /// `fence/batchhistoryalarm`: of the whole service, at most one hour.

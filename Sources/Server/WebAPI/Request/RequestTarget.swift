@@ -1,5 +1,8 @@
 /// Where a request goes: path and query of its target.
 struct RequestTarget: Sendable {
+    /// Generations of the published API whose paths mean the same calls: its own browser sample asks for both.
+    private static let versions: Set<Substring> = ["v2", "v3"]
+
     /// As sent, without scheme, host and query.
     let path: String
     /// As sent, without the question mark.
@@ -24,7 +27,7 @@ struct RequestTarget: Sendable {
         isOfAPI = parts.first.map { ["api", "trace"].contains($0) } ?? false
         // The British spelling of one call.
         endpoint =
-            isOfAPI && parts.count >= 2 && parts[1] == "v3"
+            isOfAPI && parts.count >= 2 && Self.versions.contains(parts[1][...])
             ? parts.dropFirst(2).joined(separator: "/").replacing("drivingbehaviour", with: "drivingbehavior") : nil
     }
 

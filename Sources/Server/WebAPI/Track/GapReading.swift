@@ -16,14 +16,17 @@ extension GapReading {
         let next = try await Self.pointAfter(range, upTo: latest?.fix.time, call, store)
         var finder = GapFinder()
         // Only the point before tells where a gap without a known beginning begins, however near to its end the range begins.
-        if let first = points.first(where: { $0.continuity != nil }) ?? next, first.fix.time > range.from,
-            let before = try await Self.pointBefore(range, call, store)
-        {
-            finder.add(before)
+        var isNew = false
+        if let first = points.first(where: { $0.continuity != nil }) ?? next, first.fix.time > range.from {
+            if let before = try await Self.pointBefore(range, call, store) {
+                finder.add(before)
+            } else {
+                isNew = try await !store.hasPoints(before: range.from, of: range.entity.text, in: range.service)
+            }
         }
         for point in points { finder.add(point) }
         if let next { finder.add(next) }
-        var gaps = finder.gaps
+        var gaps = isNew ? finder.gaps.filter(\.hasKnownStart) : finder.gaps
         // Without a later point the vehicle has not told yet.
         let last =
             finder.last

@@ -42,8 +42,11 @@ extension LatestRoad {
         let errand = option.errand(call, range.entity, roads.deadlines(.latest))
         let match = await roads.match(stretch, errand)
         guard let road = match.track.samples.last, let edge = road.edge else {
-            var state = RoadsState.none
-            if case .unavailable = match.state { state = match.state }
+            let state: RoadsState =
+                switch match.state {
+                case .unavailable, .implausible: match.state
+                default: .none
+                }
             self.init(point: shown, label: nil, limit: nil, state: state)
             return
         }

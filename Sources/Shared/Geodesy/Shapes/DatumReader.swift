@@ -19,11 +19,7 @@ struct DatumReader {
 
     /// One place in WGS 84.
     func place(_ given: Degrees, _ name: @autoclosure () -> String) throws(ShapeError) -> Coordinate {
-        guard Coordinate(latitude: given.latitude, longitude: given.longitude) != nil else {
-            throw ShapeError(
-                .coordinate,
-                "\(name()) is \(given.textAsGiven): a latitude is -90 to 90 and a longitude -180 to 180 degrees")
-        }
+        _ = try asGiven(given, name())
         let place = DatumConversion.convert(given, from: datum, to: .wgs84)
         guard let coordinate = Coordinate(latitude: place.latitude, longitude: place.longitude) else {
             throw ShapeError(.coordinate, "\(name()) is \(given.textAsGiven), which is no place in the shape's datum")
@@ -31,8 +27,29 @@ struct DatumReader {
         return coordinate
     }
 
+    /// The same numbers, whatever their datum.
+    private func asGiven(_ given: Degrees, _ name: @autoclosure () -> String) throws(ShapeError) -> Coordinate {
+        guard let place = Coordinate(latitude: given.latitude, longitude: given.longitude) else {
+            throw ShapeError(
+                .coordinate,
+                "\(name()) is \(given.textAsGiven): a latitude is -90 to 90 and a longitude -180 to 180 degrees")
+        }
+        return place
+    }
+
+    /// A line in its own datum.
+    func given(_ line: [Degrees], named name: String) throws(ShapeError) -> [LineVertex.Given] {
+        var places: [LineVertex.Given] = []
+        places.reserveCapacity(line.count)
+        for (index, vertex) in line.enumerated() {
+            let place = try asGiven(vertex, "vertex \(index + 1) of \(name)")
+            places.append(LineVertex.Given(place: place, number: index + 1))
+        }
+        return places
+    }
+
     /// A line in WGS 84. Long edges are cut first, because they are straight in their own datum.
-    func line(_ given: [Degrees], isRing: Bool, named name: String) throws(ShapeError) -> [LineVertex.Given] {
+    func line(_ given: [Degrees], _ isRing: Bool, _ name: String) throws(ShapeError) -> [LineVertex.Given] {
         var line: [LineVertex.Given] = []
         line.reserveCapacity(given.count)
         for (index, vertex) in given.enumerated() {

@@ -5,18 +5,58 @@ struct PolygonDraft {
     let parts: [[[Degrees]]]
     let converter: DatumReader
 
-    func shape(buffer: Double, isKnown: Bool) throws(ShapeError) -> Shape {
+    /// Rings are judged as they were given: the same numbers make a polygon in every datum, or in none, and an error names what
+    /// its reader sent.
+    ///
+    /// `isKnown`: it was a shape before, so nothing is judged. `isStored`: it was a shape for some version of this program, which
+    /// may have judged the converted rings.
+    func shape(buffer: Double, isKnown: Bool, isStored: Bool) throws(ShapeError) -> Shape {
         try checkCounts()
+        let isConverted = converter.datum != .wgs84
+        guard !isKnown || !isConverted else { return try made(try rings(converter.line), buffer: buffer) }
+        let given: Rings
+        do throws(ShapeError) {
+            given = try rings { ring, _, name throws(ShapeError) in try converter.given(ring, named: name) }
+            if !isKnown { try given.check() }
+        } catch {
+            guard isStored, isConverted else { throw error }
+            let converted = try rings(converter.line)
+            try converted.check()
+            return try made(converted, buffer: buffer)
+        }
+        return try made(isConverted ? try rings(converter.line) : given, buffer: buffer)
+    }
+
+    private func made(_ rings: Rings, buffer: Double) throws(ShapeError) -> Shape {
+        let (frame, offsets) = try Self.framed(rings.rings, named: "the polygon")
+        return Shape(.polygon(PolygonShape(frame: frame, rings: offsets), buffer: buffer))
+    }
+
+    /// The rings of all parts, unwrapped and cleaned.
+    private struct Rings {
         var rings: [[LineVertex]] = []
+        /// For each ring the number of its shell.
         var shells: [Int] = []
         var names: [String] = []
+
+        func check() throws(ShapeError) {
+            // A shape wider than the earth would overflow the exact arithmetic of the checks.
+            _ = try PolygonDraft.framed(rings, named: "the polygon")
+            try RingCheck(rings: rings, shells: shells, names: names).check()
+        }
+    }
+
+    /// `line`: the places of a given ring, whether it is a ring, and its name.
+    private func rings(
+        _ line: ([Degrees], Bool, String) throws(ShapeError) -> [LineVertex.Given]
+    ) throws(ShapeError) -> Rings {
+        var found = Rings()
         var anchor: Int64?
         for (partNumber, part) in parts.enumerated() {
-            let shell = rings.count
+            let shell = found.rings.count
             for (ringNumber, given) in part.enumerated() {
                 let name = self.name(part: partNumber, ring: ringNumber)
-                let line = try converter.line(given, isRing: true, named: name)
-                var ring = try LineVertex.unwrappedRing(line, named: name)
+                var ring = try LineVertex.unwrappedRing(try line(given, true, name), named: name)
                 guard let first = ring.first else { continue }
                 // Holes and further parts lie within half a turn of the first vertex of all.
                 let shift = ShapeFrame.wrapped(first.x - (anchor ?? first.x)) + (anchor ?? first.x) - first.x
@@ -28,18 +68,15 @@ struct PolygonDraft {
                 guard cleaned.count >= 3 else {
                     throw ShapeError(
                         .noArea,
-                        "\(name), at \(first.degrees.text), has no area: it needs three vertices that are not on one line"
+                        "\(name), at \(given.first?.textAsGiven ?? ""), has no area: it needs three vertices that are not on one line"
                     )
                 }
-                rings.append(cleaned)
-                shells.append(shell)
-                names.append(name)
+                found.rings.append(cleaned)
+                found.shells.append(shell)
+                found.names.append(name)
             }
         }
-        // A shape wider than the earth would overflow the exact arithmetic of the checks.
-        let (frame, offsets) = try Self.framed(rings, named: "the polygon")
-        if !isKnown { try RingCheck(rings: rings, shells: shells, names: names).check() }
-        return Shape(.polygon(PolygonShape(frame: frame, rings: offsets), buffer: buffer))
+        return found
     }
 
     private func checkCounts() throws(ShapeError) {

@@ -33,10 +33,11 @@ package struct ShapeDraft: Hashable, Sendable {
 
     /// The shape in WGS 84.
     ///
-    /// `isKnown`: it was a shape before. Then the costly check whether edges cross is left out.
+    /// `isKnown`: it was a shape before. Then the costly check whether edges cross is left out. `isStored`: some version of this
+    /// program took it for a shape: what only the rules of this version refuse stays one.
     ///
     /// - Throws: ``ShapeError`` that names the value, the edge and the place, and the rule.
-    package func shape(isKnown: Bool = false) throws(ShapeError) -> Shape {
+    package func shape(isKnown: Bool = false, isStored: Bool = false) throws(ShapeError) -> Shape {
         guard buffer >= 0, buffer <= Self.mostBuffer else {
             throw ShapeError(.buffer, "a buffer is 0 to 100,000 metres, not \(buffer)")
         }
@@ -54,7 +55,8 @@ package struct ShapeDraft: Hashable, Sendable {
             }
             return Shape(.circle(CircleShape(centre: try converter.place(place, "the point"), radius: buffer)))
         case .polygon(let parts):
-            return try PolygonDraft(parts: parts, converter: converter).shape(buffer: buffer, isKnown: isKnown)
+            return try PolygonDraft(parts: parts, converter: converter).shape(
+                buffer: buffer, isKnown: isKnown, isStored: isStored)
         case .corridor(let line, let offset): return try corridor(line, offset: offset, converter)
         }
     }
@@ -78,7 +80,11 @@ package struct ShapeDraft: Hashable, Sendable {
         guard (2...Self.mostCorridorVertices).contains(line.count) else {
             throw ShapeError(.count, "a corridor has 2 to 10,000 vertices, not \(line.count)")
         }
-        let given = try converter.line(line, isRing: false, named: "the corridor")
+        // What is wrong with the line is told with the numbers that were given.
+        if converter.datum != .wgs84 {
+            _ = try LineVertex.unwrapped(try converter.given(line, named: "the corridor"), named: "the corridor")
+        }
+        let given = try converter.line(line, false, "the corridor")
         let line = try LineVertex.unwrapped(given, named: "the corridor")
         let vertices = line.indices.filter { $0 == 0 || line[$0].place != line[$0 - 1].place }.map { line[$0] }
         if vertices.count == 1, let only = given.first {

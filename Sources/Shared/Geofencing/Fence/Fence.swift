@@ -21,13 +21,16 @@ package struct Fence: Hashable, Sendable {
     ///
     /// - Throws: ``FenceError`` for a definition that breaks a rule.
     package init(id: Int32, _ definition: FenceDefinition, at time: Timestamp) throws(FenceError) {
-        try self.init(id: id, revision: 1, areaRevision: 1, definition, created: time, modified: time, revisedAt: time)
+        try self.init(
+            id: id, revision: 1, areaRevision: 1, definition, created: time, modified: time, revisedAt: time,
+            isStored: false)
     }
 
-    /// A fence that was stored. It is checked like a new one, unless it was made from the same bytes before.
+    /// A fence that was stored. It is checked like a new one, unless it was made from the same bytes before. A shape that an
+    /// earlier version took stays one.
     package init(
         id: Int32, revision: Int32, areaRevision: Int32, _ definition: FenceDefinition, created: Timestamp,
-        modified: Timestamp, revisedAt: Timestamp, isKnown: Bool = false
+        modified: Timestamp, revisedAt: Timestamp, isKnown: Bool = false, isStored: Bool = true
     ) throws(FenceError) {
         guard id > 0, revision > 0 else {
             throw FenceError(.revision, "fence \(id) of revision \(revision): both numbers are positive")
@@ -42,7 +45,7 @@ package struct Fence: Hashable, Sendable {
         self.revision = revision
         self.areaRevision = areaRevision
         self.definition = definition
-        shape = try definition.checkedShape(isKnown: isKnown)
+        shape = try definition.checkedShape(isKnown: isKnown, isStored: isStored)
         self.created = created
         self.modified = modified
         self.revisedAt = revisedAt

@@ -100,9 +100,9 @@ package struct FenceDefinition: Hashable, Sendable {
     /// The shape in WGS 84.
     ///
     /// - Throws: ``FenceError`` that names the value, the edge and the place, and the rule.
-    package func checkedShape(isKnown: Bool = false) throws(FenceError) -> Shape {
+    package func checkedShape(isKnown: Bool = false, isStored: Bool = false) throws(FenceError) -> Shape {
         do throws(ShapeError) {
-            return try shape.shape(isKnown: isKnown)
+            return try shape.shape(isKnown: isKnown, isStored: isStored)
         } catch {
             throw FenceError(.shape(error.rule), error.description)
         }

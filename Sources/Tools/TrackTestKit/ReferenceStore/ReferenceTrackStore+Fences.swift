@@ -93,14 +93,21 @@ extension ReferenceTrackStore {
             fence: fence,
             version: tell(
                 fence.id, of: service, former?.fence.definition.watch ?? .nobody, watch, at: now),
-            everyoneSince: watch.isEveryone ? former?.everyoneSince ?? now : nil)
+            everyoneSince: watch.isEveryone
+                ? former.map { $0.everyoneSince ?? now } ?? FenceRules.watchStart(at: now) : nil)
         table.records[fence.id] = record
         let since = table.since[fence.id] ?? [:]
         table.since[fence.id] = Dictionary(
-            watch.entities.map { ($0, since[$0] ?? now) }, uniquingKeysWith: { first, _ in first })
+            watch.entities.map { ($0, since[$0] ?? watchStart(of: $0, in: service, at: now)) },
+            uniquingKeysWith: { first, _ in first })
         fenceTable[service] = table
         keepState(of: service, at: record.version, now)
         return record
+    }
+
+    private func watchStart(of entity: ExactName, in service: ServiceID, at now: Timestamp) -> Timestamp {
+        let known = entityTable[EntityKey(service: service, name: entity.text)]
+        return FenceRules.watchStart(at: now, latest: known?.points.map(\.point.fix.time).max())
     }
 
     /// Every state of a service's fences is kept whole: so what another store says of an earlier version can be compared.

@@ -24,7 +24,7 @@ extension ReferenceTrackStore {
         case .name: order.isDescending ? found.reversed() : found
         case .description:
             sorted(found, order) {
-                Array($0.record.description.utf8)
+                $0.record.description.isEmpty ? nil : Array($0.record.description.utf8)
             } by: {
                 $0.lexicographicallyPrecedes($1)
             }
@@ -42,7 +42,7 @@ extension ReferenceTrackStore {
             }
         case .value(let key):
             sorted(found, order) {
-                $0.record.values[key].map { Array($0.utf8) }
+                $0.record.values[key].flatMap { $0.isEmpty ? nil : Array($0.utf8) }
             } by: {
                 $0.lexicographicallyPrecedes($1)
             }

@@ -26,6 +26,7 @@ extension ReferenceTrackStore {
         fenceStates.removeAll { $0.service == service }
         pushList.removeAll { $0.service == service }
         exportList.removeAll { $0.record.service == service }
+        routeJobs.removeAll { $0.record.service == service }
     }
 
     package func removeDeletedServices(limit: Int) throws(TrackStoreError) -> Int {

@@ -64,6 +64,8 @@ package actor ReferenceTrackStore: TrackStore {
     var lastDistrict: Int64 = 0
     var exportList: [KeptExport] = []
     var lastExport: Int64 = 0
+    var routeJobs: [KeptRouteJob] = []
+    var lastRouteJob: Int64 = 0
     var healthList: [VehicleHealth] = []
     private var isClosed = false
 
@@ -82,6 +84,7 @@ package actor ReferenceTrackStore: TrackStore {
         (alarmList, lastAlarm, callbackTable) = (other.alarmList, other.lastAlarm, other.callbackTable)
         (districtList, districtVersion, lastDistrict) = (other.districtList, other.districtVersion, other.lastDistrict)
         (exportList, lastExport, healthList) = (other.exportList, other.lastExport, other.healthList)
+        (routeJobs, lastRouteJob) = (other.routeJobs, other.lastRouteJob)
     }
 
     // MARK: Entities
@@ -127,6 +130,7 @@ package actor ReferenceTrackStore: TrackStore {
     func forgetTraces(of key: EntityKey) {
         claims = claims.filter { $0.key.entity != key }
         healthList.removeAll { $0.entity == key }
+        routeJobs.removeAll { $0.record.service == key.service && $0.record.order.entity == ExactName(key.name) }
     }
 
     package func entity(named name: String, in service: ServiceID) throws(TrackStoreError) -> EntityRecord? {

@@ -8,7 +8,7 @@ package enum TrackStoreContract {
         services + devices + enrolment + health + columns + entities + searches + points + pushes + fences + alarms
             + callbacks
             + districts
-            + exports + upkeep + retention + answers + serviceDeletion
+            + exports + routeJobs + upkeep + retention + answers + serviceDeletion
     }
 
     /// ``PointStore``

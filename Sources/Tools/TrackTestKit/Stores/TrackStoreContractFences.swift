@@ -147,6 +147,39 @@ extension TrackStoreContract {
 
     private static var fenceWatches: [TrackStoreCheck] {
         [
+            TrackStoreCheck("the second in which a fence begins to watch belongs to it") { subject in
+                let (store, service) = try await subject.withFleet()
+                let (van, bus) = (EntityKey(service: service, name: "van"), EntityKey(service: service, name: "bus"))
+                func late(_ second: Int64) -> Timestamp { .at(second).adding(milliseconds: 700) }
+                try await store.put("van", (52, 4), at: 4, in: service)
+                try await store.put("bus", (52, 4), at: 5, in: service)
+                let made = try await store.createFence(
+                    .sample("a", watching: ["van", "bus"]), in: service, at: late(5))
+                try expect(made.fence.created, is: late(5), "when it was made")
+                try expect(try await store.watchTimes(of: van), is: [1: .at(5)], "of an entity with older points")
+                // Whether the fence has seen the point of this second could not be told apart later.
+                try expect(try await store.watchTimes(of: bus), is: [1: late(5)], "of one with a point of the second")
+                let open = try await store.createFence(.everyone("b"), in: service, at: late(6))
+                try expect(open.everyoneSince, is: .at(6), "of a fence that watches everyone")
+                for (name, second) in [("van", 7), ("bus", 8)] as [(String, Int64)] {
+                    let named = try await store.createFence(.sample(name), in: service, at: late(1))
+                    _ = try await store.editFence(named.fence.id, in: service, at: late(second)) {
+                        (definition) throws(TrackStoreError) in
+                        var definition = definition
+                        definition.watch = try FenceWatch.nobody.with([name])
+                        return definition
+                    }
+                }
+                try expect(try await store.watchTimes(of: van), is: [1: .at(5), 3: .at(7)], "watched later")
+                try expect(try await store.watchTimes(of: bus), is: [1: late(5), 4: .at(8)], "watched later, too")
+                let wider = try await store.editFence(3, in: service, at: late(9)) {
+                    (definition) throws(TrackStoreError) in
+                    var definition = definition
+                    definition.watch = .everyone
+                    return definition
+                }
+                try expect(wider.everyoneSince, is: late(9), "of one that watches everyone later")
+            },
             TrackStoreCheck("who is watched is watched since then, whatever else changes") { subject in
                 let (store, service) = try await subject.withFleet()
                 func watched(_ name: String) async throws -> [Int32: Timestamp] {

@@ -213,7 +213,7 @@ extension TrackStoreContract {
                 }
                 let entities: [(String, String, [String: String], Int64?)] = [
                     ("a1", "z", ["team": "north"], 30), ("a2", "y", ["team": "south"], 10), ("a3", "", [:], 20),
-                    ("b1", "y", ["team": "north"], 40), ("b2", "x", ["team": "east", "depot": "1"], nil),
+                    ("b1", "y", ["team": "north", "depot": ""], 40), ("b2", "x", ["team": "east", "depot": "1"], nil),
                 ]
                 for (name, description, values, time) in entities {
                     try await store.addEntity(
@@ -225,7 +225,7 @@ extension TrackStoreContract {
                 let orders: [(EntityOrder, [String])] = [
                     (EntityOrder(), ["a1", "a2", "a3", "b1", "b2"]),
                     (EntityOrder(.name, isDescending: true), ["b2", "b1", "a3", "a2", "a1"]),
-                    (EntityOrder(.description), ["a3", "b2", "a2", "b1", "a1"]),
+                    (EntityOrder(.description), ["b2", "a2", "b1", "a1", "a3"]),
                     (EntityOrder(.description, isDescending: true), ["a1", "a2", "b1", "b2", "a3"]),
                     (EntityOrder(.time), ["a2", "a3", "a1", "b1", "b2"]),
                     (EntityOrder(.time, isDescending: true), ["b1", "a1", "a3", "a2", "b2"]),

@@ -1,0 +1,123 @@
+import Logging
+import ServiceLifecycle
+import TrackModel
+import TrackStore
+import WebAPI
+
+/// Computes the frequent routes of jobs, one after the other, and removes jobs whose time is over.
+struct RouteComputing: Service {
+    /// How long a claim holds that nobody prolongs, and how often it is prolonged, milliseconds.
+    private static let claim: Int64 = 60_000
+    private static let renewal: Int64 = 15_000
+    /// Between two attempts at a job that failed, milliseconds.
+    private static let pause: Int64 = 60_000
+
+    /// Computes the routes of a job, and asks again and again whether to go on; nil when it was told to stop. Throws what may pass.
+    typealias Compute = @Sendable (RouteJobRecord, () async throws -> Bool) async throws -> RouteJobResult?
+
+    let store: any RouteJobStore
+    let compute: Compute
+    let logger: Logger
+    let now: @Sendable () -> Timestamp
+    private let look = Duration.seconds(1)
+    /// Names the server among those that share a store. Who was killed has another number when it comes back: its claim ends by
+    /// itself.
+    private let worker = Int64.random(in: .min ... .max)
+
+    init(
+        store: any RouteJobStore, logger: Logger, now: @escaping @Sendable () -> Timestamp, compute: @escaping Compute
+    ) {
+        (self.store, self.compute, self.logger, self.now) = (store, compute, logger, now)
+    }
+
+    init(store: any RouteJobStore, router: APIRouter, logger: Logger) {
+        self.init(store: store, logger: logger, now: SystemClock.now) {
+            try await router.frequentRoutes($0, while: $1)
+        }
+    }
+
+    func run() async {
+        // Whoever waits for an answer comes first.
+        let work = Task(priority: .background) { await serve() }
+        try? await gracefulShutdown()
+        work.cancel()
+        await work.value
+    }
+
+    /// Until the task is cancelled.
+    private func serve() async {
+        var clearedAt: Timestamp?
+        var heldUntil: Timestamp?
+        while !Task.isCancelled {
+            let time = now()
+            if clearedAt.map({ time >= $0.adding(milliseconds: 60_000) || time < $0 }) ?? true {
+                await clear()
+                clearedAt = time
+            }
+            if heldUntil.map({ time >= $0 }) ?? true {
+                heldUntil = await step() ? nil : now().adding(milliseconds: Self.pause)
+            }
+            try? await Task.sleep(for: look)
+        }
+    }
+
+    /// Does every job that waits. False: one failed, and the others would fail the same way.
+    func step() async -> Bool {
+        while !Task.isCancelled {
+            do {
+                let time = now()
+                let found = try await store.claimRouteJob(
+                    by: worker, at: time, through: time.adding(milliseconds: Self.claim))
+                guard let job = found else { return true }
+                try await settle(job)
+            } catch {
+                logger.error(
+                    "frequent routes cannot be computed: the job waits, and is tried again",
+                    metadata: ["reason": "\(error)"])
+                return false
+            }
+        }
+        return true
+    }
+
+    private func settle(_ job: RouteJobRecord) async throws {
+        var renewedAt = now()
+        do {
+            let result = try await compute(job) {
+                guard !Task.isCancelled else { return false }
+                let time = now()
+                guard time >= renewedAt.adding(milliseconds: Self.renewal) else { return true }
+                renewedAt = time
+                return try await store.keepRouteJob(
+                    job.number, by: worker, through: time.adding(milliseconds: Self.claim))
+            }
+            guard let result else {
+                if Task.isCancelled { try await giveBack(job) }
+                return
+            }
+            guard try await store.settleRouteJob(job.number, by: worker, result, at: now()) else { return }
+            logger.info(
+                "the frequent routes of a job are computed",
+                metadata: ["service": "\(job.service.rawValue)", "job": "\(job.number)"])
+        } catch {
+            try await giveBack(job)
+            throw error
+        }
+    }
+
+    /// Not in the cancelled task: the next process should not have to wait for the claim to end.
+    private func giveBack(_ job: RouteJobRecord) async throws {
+        let (store, worker, time) = (store, worker, now())
+        _ = try await Task { try await store.settleRouteJob(job.number, by: worker, nil, at: time) }.value
+    }
+
+    /// Jobs whose time is over.
+    func clear() async {
+        do throws(TrackStoreError) {
+            _ = try await store.removeRouteJobs(doneBefore: now().adding(milliseconds: -RouteJobRules.kept))
+        } catch {
+            logger.warning(
+                "old jobs of frequent routes could not be removed", metadata: ["reason": "\(error.detail)"])
+        }
+    }
+}

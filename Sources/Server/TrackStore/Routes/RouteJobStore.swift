@@ -1,0 +1,93 @@
+package import TrackModel
+
+/// Jobs that compute the frequent routes of entities.
+///
+/// A job waits, runs, and is done. The worker that computes it has a *claim* on it, which ends by itself: when the worker is gone,
+/// another one begins the job anew. A job goes with its entity.
+package protocol RouteJobStore: Sendable {
+    /// The job of an order: a new one, or the one that is there. A job that was done before `renewing` waits again.
+    ///
+    /// When the service has more than ``RouteJobRules/mostDone`` jobs that are done, the oldest of them go. Throws
+    /// `.unknownService`, `.unknownEntity`, and `.tooManyRouteJobs` when ``RouteJobRules/mostUnfinished`` jobs of the
+    /// service are not done.
+    func addRouteJob(
+        _ order: RouteJobOrder, in service: ServiceID, at now: Timestamp, renewing: Timestamp
+    ) async throws(TrackStoreError) -> RouteJobRecord
+    /// Nil when there is no job of this order. Throws `.unknownService`.
+    func routeJob(_ order: RouteJobOrder, in service: ServiceID) async throws(TrackStoreError) -> RouteJobRecord?
+    /// Claims the oldest job that is not done and that nobody else has a claim on. From then on the job runs. Nil when there
+    /// is none. Costs next to nothing then.
+    func claimRouteJob(
+        by worker: Int64, at now: Timestamp, through end: Timestamp
+    ) async throws(TrackStoreError) -> RouteJobRecord?
+    /// Prolongs a claim. False when the worker does not have it any more, because the job went or another worker claimed it.
+    func keepRouteJob(_ number: Int64, by worker: Int64, through end: Timestamp) async throws(TrackStoreError) -> Bool
+    /// Ends a claim: with a result the job is done, without one it waits again. False as in ``keepRouteJob(_:by:through:)``.
+    func settleRouteJob(
+        _ number: Int64, by worker: Int64, _ result: RouteJobResult?, at now: Timestamp
+    ) async throws(TrackStoreError) -> Bool
+    /// Removes jobs that were done before that time. Returns how many.
+    func removeRouteJobs(doneBefore: Timestamp) async throws(TrackStoreError) -> Int
+}
+
+/// Bounds of jobs for frequent routes.
+package enum RouteJobRules {
+    /// Jobs of a service that are not done.
+    package static let mostUnfinished = 10
+    /// Jobs of a service that are done and kept.
+    package static let mostDone = 50
+    /// How long a job is kept after it was done, milliseconds.
+    package static let kept: Int64 = 48 * 3_600_000
+    /// Of the range, seconds: a month.
+    package static let longestRange: Int64 = 31 * 86_400
+    /// Minutes that an order may name.
+    package static let minutes: ClosedRange<Int64> = 1...1440
+    /// Bytes of ``RouteJobOrder/processing``.
+    package static let mostProcessing = 1024
+}
+
+extension StoreDecorator {
+    package func addRouteJob(
+        _ order: RouteJobOrder, in service: ServiceID, at now: Timestamp, renewing: Timestamp
+    ) async throws(TrackStoreError) -> RouteJobRecord {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.addRouteJob(order, in: service, at: now, renewing: renewing)
+        }
+    }
+
+    package func routeJob(
+        _ order: RouteJobOrder, in service: ServiceID
+    ) async throws(TrackStoreError) -> RouteJobRecord? {
+        try await passing { store async throws(TrackStoreError) in try await store.routeJob(order, in: service) }
+    }
+
+    package func claimRouteJob(
+        by worker: Int64, at now: Timestamp, through end: Timestamp
+    ) async throws(TrackStoreError) -> RouteJobRecord? {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.claimRouteJob(by: worker, at: now, through: end)
+        }
+    }
+
+    package func keepRouteJob(
+        _ number: Int64, by worker: Int64, through end: Timestamp
+    ) async throws(TrackStoreError) -> Bool {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.keepRouteJob(number, by: worker, through: end)
+        }
+    }
+
+    package func settleRouteJob(
+        _ number: Int64, by worker: Int64, _ result: RouteJobResult?, at now: Timestamp
+    ) async throws(TrackStoreError) -> Bool {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.settleRouteJob(number, by: worker, result, at: now)
+        }
+    }
+
+    package func removeRouteJobs(doneBefore: Timestamp) async throws(TrackStoreError) -> Int {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.removeRouteJobs(doneBefore: doneBefore)
+        }
+    }
+}

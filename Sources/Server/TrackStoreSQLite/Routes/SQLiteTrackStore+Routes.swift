@@ -1,0 +1,185 @@
+import Foundation
+import GRDB
+package import TrackModel
+package import TrackStore
+
+extension SQLiteTrackStore {
+    package func addRouteJob(
+        _ order: RouteJobOrder, in service: ServiceID, at now: Timestamp, renewing: Timestamp
+    ) async throws(TrackStoreError) -> RouteJobRecord {
+        try await writing { database in
+            try self.check(service, database)
+            let entity = try Int64.fetchOne(
+                database, sql: "SELECT id FROM entity WHERE service = ? AND name = ?",
+                arguments: [service.rawValue, order.entity.text])
+            guard let entity else {
+                throw TrackStoreError(
+                    .unknownEntity, "service \(service.rawValue) has no entity named '\(order.entity.text)'")
+            }
+            let known = try RouteJobRecord.fetch(order, in: service, database)
+            if let known, known.state != .done || known.modified >= renewing { return known }
+            let unfinished = try Int.fetchOne(
+                database, sql: "SELECT COUNT(*) FROM route_job WHERE service = ? AND state < 2",
+                arguments: [service.rawValue])
+            guard unfinished ?? 0 < RouteJobRules.mostUnfinished else {
+                throw TrackStoreError(
+                    .tooManyRouteJobs,
+                    "the service has \(RouteJobRules.mostUnfinished) jobs for frequent routes that are not done: wait for one"
+                )
+            }
+            if let known {
+                try database.execute(
+                    sql: """
+                        UPDATE route_job SET state = 0, modified = ?, routes = NULL, refusal = NULL, reason = NULL
+                        WHERE id = ?
+                        """, arguments: [now.milliseconds, known.number])
+            } else {
+                try database.execute(
+                    sql: """
+                        INSERT INTO route_job (
+                            service, entity, from_time, through_time, minutes, processing, created, modified, state)
+                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)
+                        """,
+                    arguments: [
+                        service.rawValue, entity, order.from.milliseconds, order.through.milliseconds, order.minutes,
+                        order.processing, now.milliseconds, now.milliseconds,
+                    ])
+                try database.execute(
+                    sql: """
+                        DELETE FROM route_job WHERE id IN (
+                            SELECT id FROM route_job WHERE service = ? AND state = 2
+                            ORDER BY modified DESC, id DESC LIMIT -1 OFFSET ?)
+                        """, arguments: [service.rawValue, RouteJobRules.mostDone])
+            }
+            guard let job = try RouteJobRecord.fetch(order, in: service, database) else {
+                throw TrackStoreError(.corrupt, "the job for frequent routes is not there after it was written")
+            }
+            return job
+        }
+    }
+
+    package func routeJob(
+        _ order: RouteJobOrder, in service: ServiceID
+    ) async throws(TrackStoreError) -> RouteJobRecord? {
+        try await reading { database in
+            try self.check(service, database)
+            return try RouteJobRecord.fetch(order, in: service, database)
+        }
+    }
+
+    // MARK: Workers
+
+    package func claimRouteJob(
+        by worker: Int64, at now: Timestamp, through end: Timestamp
+    ) async throws(TrackStoreError) -> RouteJobRecord? {
+        let isIdle = try await reading { database in
+            try
+                !(Bool.fetchOne(
+                    try database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM route_job WHERE state < 2)"))
+                ?? false)
+        }
+        guard !isIdle else { return nil }
+        return try await writing { database in
+            let number = try Int64.fetchOne(
+                database,
+                sql: """
+                    UPDATE route_job
+                    SET modified = CASE state WHEN 1 THEN modified ELSE ?1 END, state = 1, worker = ?2, claimed_through = ?3
+                    WHERE id = (
+                        SELECT id FROM route_job
+                        WHERE state < 2 AND (claimed_through IS NULL OR claimed_through < ?1 OR worker = ?2)
+                        ORDER BY id LIMIT 1)
+                    RETURNING id
+                    """, arguments: [now.milliseconds, worker, end.milliseconds])
+            return try number.flatMap { try RouteJobRecord.fetch($0, database) }
+        }
+    }
+
+    package func keepRouteJob(
+        _ number: Int64, by worker: Int64, through end: Timestamp
+    ) async throws(TrackStoreError) -> Bool {
+        try await writing { database in
+            try database.execute(
+                sql: "UPDATE route_job SET claimed_through = ? WHERE id = ? AND worker = ?",
+                arguments: [end.milliseconds, number, worker])
+            return database.changesCount > 0
+        }
+    }
+
+    package func settleRouteJob(
+        _ number: Int64, by worker: Int64, _ result: RouteJobResult?, at now: Timestamp
+    ) async throws(TrackStoreError) -> Bool {
+        var (routes, refusal, reason): (Data?, Int64?, String?)
+        switch result {
+        case .routes(let bytes)?: routes = Data(bytes)
+        case .refused(let status, let text)?: (refusal, reason) = (status, text)
+        case nil: break
+        }
+        return try await writing { [routes, refusal, reason] database in
+            try database.execute(
+                sql: """
+                    UPDATE route_job
+                    SET state = ?, routes = ?, refusal = ?, reason = ?, modified = ?, worker = NULL, claimed_through = NULL
+                    WHERE id = ? AND worker = ?
+                    """,
+                arguments: [
+                    result == nil ? 0 : 2, routes, refusal, reason, now.milliseconds, number, worker,
+                ])
+            return database.changesCount > 0
+        }
+    }
+
+    package func removeRouteJobs(doneBefore: Timestamp) async throws(TrackStoreError) -> Int {
+        try await writing { database in
+            try database.execute(
+                sql: "DELETE FROM route_job WHERE state = 2 AND modified < ?", arguments: [doneBefore.milliseconds])
+            return database.changesCount
+        }
+    }
+}
+
+extension RouteJobRecord {
+    private static let selection = """
+        SELECT j.id, j.service, e.name, j.from_time, j.through_time, j.minutes, j.processing, j.created, j.modified,
+            j.state, j.routes, j.refusal, j.reason
+        FROM route_job j JOIN entity e ON e.id = j.entity
+        """
+
+    fileprivate static func fetch(
+        _ order: RouteJobOrder, in service: ServiceID, _ database: Database
+    ) throws -> RouteJobRecord? {
+        try Row.fetchOne(
+            database,
+            sql: selection + """
+                 WHERE e.service = ? AND e.name = ? AND j.from_time = ? AND j.through_time = ? AND j.minutes = ?
+                    AND j.processing = ?
+                """,
+            arguments: [
+                service.rawValue, order.entity.text, order.from.milliseconds, order.through.milliseconds, order.minutes,
+                order.processing,
+            ]
+        ).map { try RouteJobRecord($0) }
+    }
+
+    fileprivate static func fetch(_ number: Int64, _ database: Database) throws -> RouteJobRecord? {
+        try Row.fetchOne(database, sql: selection + " WHERE j.id = ?", arguments: [number]).map {
+            try RouteJobRecord($0)
+        }
+    }
+
+    private init(_ row: Row) throws(TrackStoreError) {
+        let number: Int64 = row[0]
+        guard let service = ServiceID(rawValue: row[1]), let state = State(rawValue: row[9]) else {
+            throw TrackStoreError(.corrupt, "the job \(number) for frequent routes cannot be read")
+        }
+        let routes: Data? = row[10]
+        let refusal: Int64? = row[11]
+        self.init(
+            number: number, service: service,
+            order: RouteJobOrder(
+                entity: row[2], from: Timestamp(milliseconds: row[3]), through: Timestamp(milliseconds: row[4]),
+                minutes: row[5], processing: row[6]),
+            created: Timestamp(milliseconds: row[7]), modified: Timestamp(milliseconds: row[8]), state: state,
+            result: routes.map { .routes(Array($0)) } ?? refusal.map { .refused(status: $0, reason: row[12] ?? "") })
+    }
+}
