@@ -27,9 +27,12 @@ enum GNSSProperties {
             guard let epoch = epochs.report(report, at: reading),
                 case .dated(let fix, let beginsAnew) = time.judge(epoch)
             else { continue }
-            if beginsAnew { sampler.beginAnew() }
+            if beginsAnew {
+                sampler.beginAnew()
+                last = nil
+            }
             guard case .point(let point) = sampler.fix(fix) else { continue }
-            if let last, !beginsAnew {
+            if let last {
                 try require(point.time.milliseconds(since: last) > 0, "points go back in time")
             }
             last = point.time
