@@ -33,6 +33,7 @@ import TrackModel
         switch reason {
         case .notLater: #expect(silence?.obstacle == .notLater)
         case .unconfirmedTime: #expect(silence?.obstacle == .unconfirmedTime)
+        case .withoutTime: #expect(silence?.obstacle == .noTime)
         case .inaccurate: #expect(silence?.obstacle == .inaccurate)
         case .implausible: #expect(silence?.obstacle == .implausible)
         case .unmoved, .parked:
