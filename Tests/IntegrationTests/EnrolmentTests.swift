@@ -167,7 +167,7 @@ import Testing
         let renewed = try renew(fleet, "--force")
         try require(renewed.status == 0, "\(renewed.all)")
         #expect(try certificate(fleet) != before)
-        try waitUntil("the agent takes it", within: 300) { agent.printed.contains("Certificates reloaded") }
+        try waitUntil("the agent takes it", within: 300) { agent.printed.contains("Certificates were read anew") }
         let session = try fleet.session()
         _ = try fleet.saker(["reconnect"])
         try waitUntil("a login with it", within: 300) {

@@ -56,7 +56,7 @@ import Testing
         try writeSecret(first.key, to: key)
         try writeSecret(first.certificate, to: certificate)
         try waitUntil("the old pair is read", within: 300) {
-            agent.printed.components(separatedBy: "Certificates reloaded").count > 2
+            agent.printed.components(separatedBy: "Certificates were read anew").count > 2
         }
         #expect(try fleet.saker(["reconnect"]).status == 0)
         try waitUntil("the old certificate is refused", within: 300) { try fleet.linkState() == "refused" }

@@ -347,7 +347,7 @@ struct ProgramTests {
             _ = try await eventually { server.errors.contains("waiting_for_restart=web.timeout") ? true : nil }
             try "nonsense".write(toFile: configuration, atomically: true, encoding: .utf8)
             server.send(SIGHUP)
-            _ = try await eventually { server.errors.contains("the configuration is refused") ? true : nil }
+            _ = try await eventually { server.errors.contains("The configuration is refused") ? true : nil }
         }
     }
 
