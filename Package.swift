@@ -108,7 +108,8 @@ let shared: [Target] = [
     .room("Admission", in: "Shared", .nioCore),
     .room("Exposition", in: "Shared", "Admission", "LocalSocket", .nioCore, .nioPosix),
     .room("AgentControl", in: "Shared", "JSON", "LocalSocket", "Varlink", "TrackModel", .nioCore),
-    .room("Diagnosing", in: "Shared", "JSON", .nioCore, .nioPosix),
+    .room("Terminal", in: "Shared", .arguments),
+    .room("Diagnosing", in: "Shared", "JSON", "Terminal", .nioCore, .nioPosix),
     .room("Systemd", in: "Shared", settings: door, .log),
     .room("SecureLink", in: "Shared", settings: door, "COpenSSL", "TrackModel", .nioCore, .nioPosix),
     .room("HTTPExchange", in: "Shared", "SecureLink", .nioCore),
@@ -120,7 +121,7 @@ let shared: [Target] = [
         "FenceDelivery", in: "Shared", "Compression", "Geofencing", "TrackModel", "TrackWire", .protobuf),
     .room("FenceFiles", in: "Shared", "FenceJSON", "Geodesy", "Geofencing", "JSON", "TrackFiles", "TrackModel"),
     .room("GeoPackageFile", in: "Shared", "FenceFiles", "TrackFiles"),
-    .room("FenceArguments", in: "Shared", "Diagnosing", "FenceFiles", "FenceJSON", "Geodesy", "JSON", .arguments),
+    .room("FenceArguments", in: "Shared", "FenceFiles", "FenceJSON", "Geodesy", "JSON", "Terminal", .arguments),
 ]
 
 // MARK: - The agent: its imports are a budget, checked by scripts/check-boundaries
@@ -129,7 +130,7 @@ let agent: [Target] = [
     .room("AgentLogic", in: "Agent", "TrackModel", "Geodesy"),
     .room("LocalFences", in: "Agent", "AgentLogic", "FenceJSON", "Geodesy", "Geofencing", "JSON", "TrackModel"),
     .room("TrackCache", in: "Agent", settings: door, "TrackModel", "Compression"),
-    .room("AlarmLog", in: "Agent", "TrackCache", "TrackModel", "Compression"),
+    .room("AlarmLog", in: "Agent", "JSON", "TrackCache", "TrackModel", "Compression"),
     .room("GNSSFeed", in: "Agent", settings: door, "CGPS", "AgentLogic", "TrackModel"),
     .room(
         "AgentRuntime", in: "Agent", "AgentControl", "AgentLogic", "AlarmLog", "CLinux", "ComputerIdentity",
@@ -183,7 +184,7 @@ let commandLine: [Target] = [
     .room(
         "SakerCommand", in: "CLI", "AgentControl", "ComputerIdentity", "ConfigurationFile", "Diagnosing",
         "FenceArguments", "FenceFiles", "FenceJSON", "GeoPackageFile", "Geodesy", "Geofencing", "HTTPExchange", "JSON",
-        "SecureLink", "TimeZones",
+        "SecureLink", "Terminal", "TimeZones",
         "TrackFiles", "TrackModel", "Varlink", .arguments, .nioCore, .nioPosix)
 ]
 
@@ -210,7 +211,7 @@ let programs: [Target] = [
         linkerSettings: [.unsafeFlags(vehicleLink, .when(configuration: .release))]),
     .program(
         "saker-server", in: "Server", "ConfigurationFile", "Diagnosing", "FenceArguments", "JSON", "ServerRuntime",
-        "Systemd", "TrackModel", "TrackStore", .arguments, .log),
+        "Systemd", "Terminal", "TrackModel", "TrackStore", .arguments, .log),
 ]
 
 // MARK: - Tools for a desk: simulated input, faults, fixtures
@@ -274,6 +275,7 @@ let tests: [Target] = [
         "TrackTestKit", "Varlink", "WebAPI", .log, .nioCore, .nioPosix, .nioSSL),
     .tests(of: "Systemd", "ProgramTestKit", .log),
     .tests(of: "ConfigurationFile"),
+    .tests(of: "Terminal", .arguments),
     .tests(of: "TrackFiles", "JSON", "ProgramTestKit"),
     .tests(
         of: "FenceFiles", "FenceJSON", "Geodesy", "Geofencing", "JSON", "ProgramTestKit", "TrackFiles", "TrackModel"),

@@ -11,7 +11,9 @@ import Varlink
             (.startService, .alreadyStarted, 7), (.stopService, .serviceNotStarted, 9), (.stopService, .inProgress, 10),
             (.startGather, .gatherAlreadyStarted, 1), (.startGather, .serviceNotStarted, 2),
             (.startGather, .locationOff, 3), (.startGather, .permissionDenied, 4), (.startGather, .internalError, 5),
-            (.stopGather, .gatherNotStarted, 7), (.setIntervals, .parameterError, nil),
+            (.stopGather, .gatherNotStarted, 7), (.setIntervals, .parameterError, 1),
+            (.setCacheLimit, .internalError, 1),
+            (.setCacheLimit, .parameterError, 2), (.setLocationOptions, .parameterError, nil),
         ] as [(AgentMethod, AgentControlError.Code, Int64?)])
     func everyOutcomeOfTheSDKHasItsNumber(method: AgentMethod, code: AgentControlError.Code, number: Int64?) {
         #expect(AgentControlError(code, in: method, reason: "r").sdkCode == number)

@@ -50,13 +50,13 @@ import Varlink
         _ = try await client.alarms(AlarmSelection(after: 5, from: 1, through: 2, type: 65, limit: 1000))
         _ = try await client.reconnect()
         let place: JSONValue = [
-            "time": 5000, "latitude": 31.5, "longitude": -121, "speed": 12.34, "attributes": ["n": 1],
+            "time": 1_772_670_012_000, "latitude": 31.5, "longitude": -121, "speed": 12.34, "attributes": ["n": 1],
         ]
         #expect(try await client.addPoints([place, place], entity: "bus").refused.first?.index == 1)
         #expect(try await client.callWebAPI("a/b", ["x": "1"]) == WebAPIReply(status: 3003, response: ["status": 3003]))
         let coordinate = try #require(Coordinate(latitude: 31.5, longitude: -121))
         let point = TrackPoint(
-            Fix(time: Timestamp(milliseconds: 5000), coordinate: coordinate, speed: 1234),
+            Fix(time: Timestamp(milliseconds: 1_772_670_012_000), coordinate: coordinate, speed: 1234),
             attributes: ["n": .integer(1)])
         #expect(
             try await agent.on { $0.agent.asked } == [
@@ -228,24 +228,39 @@ import Varlink
             (.addPoints, ["points": []], "points"),
             (.addPoints, ["points": .array(Array(repeating: [:], count: 1001))], "points"),
             (.addPoints, ["points": [5]], "points[0]"),
-            (.addPoints, ["points": [["time": 1, "latitude": 1, "longitude": 1, "colour": 1]]], "points[0].colour"),
-            (.addPoints, ["points": [["time": 0, "latitude": 1, "longitude": 1]]], "points[0].time"),
-            (.addPoints, ["points": [["time": 1.5, "latitude": 1, "longitude": 1]]], "points[0].time"),
-            (.addPoints, ["points": [["time": 1, "latitude": 91, "longitude": 1]]], "points[0].latitude"),
-            (.addPoints, ["points": [["time": 1, "latitude": 1]]], "points[0].longitude"),
             (
-                .addPoints, ["points": [["time": 1, "latitude": 1, "longitude": 1, "speed": -1]]],
+                .addPoints, ["points": [["time": 1_772_670_012_000, "latitude": 1, "longitude": 1, "colour": 1]]],
+                "points[0].colour"
+            ),
+            (.addPoints, ["points": [["time": 0, "latitude": 1, "longitude": 1]]], "points[0].time"),
+            (.addPoints, ["points": [["time": 1_772_670_012, "latitude": 1, "longitude": 1]]], "points[0].time"),
+            (.addPoints, ["points": [["time": 315_532_799_999, "latitude": 1, "longitude": 1]]], "points[0].time"),
+            (.clearCache, ["from": 1_772_670_012], "from"), (.clearCache, ["through": 1_772_670_012], "through"),
+            (.listAlarms, ["from": 1_772_670_012], "from"),
+            (.addPoints, ["points": [["time": 1.5, "latitude": 1, "longitude": 1]]], "points[0].time"),
+            (
+                .addPoints, ["points": [["time": 1_772_670_012_000, "latitude": 91, "longitude": 1]]],
+                "points[0].latitude"
+            ),
+            (.addPoints, ["points": [["time": 1_772_670_012_000, "latitude": 1]]], "points[0].longitude"),
+            (
+                .addPoints, ["points": [["time": 1_772_670_012_000, "latitude": 1, "longitude": 1, "speed": -1]]],
                 "points[0].speed"
             ),
             (
-                .addPoints, ["points": [["time": 1, "latitude": 1, "longitude": 1, "coord_type": "mars"]]],
+                .addPoints,
+                ["points": [["time": 1_772_670_012_000, "latitude": 1, "longitude": 1, "coord_type": "mars"]]],
                 "points[0].coord_type"
             ),
             (
-                .addPoints, ["points": [["time": 1, "latitude": 1, "longitude": 1, "attributes": ["a": true]]]],
+                .addPoints,
+                ["points": [["time": 1_772_670_012_000, "latitude": 1, "longitude": 1, "attributes": ["a": true]]]],
                 "points[0].attributes"
             ),
-            (.addPoints, ["points": [["time": 1, "latitude": 1, "longitude": 1]], "entity": "a;b"], "entity"),
+            (
+                .addPoints, ["points": [["time": 1_772_670_012_000, "latitude": 1, "longitude": 1]], "entity": "a;b"],
+                "entity"
+            ),
             (.setAttributes, ["attributes": [:], "ttl": 0], "ttl"),
             (.setAttributes, ["attributes": [:], "ttl": 1e9], "ttl"), (.provideAttributes, ["request": 1], "request"),
             (.provideAttributes, ["attributes": [:]], "request"),

@@ -51,6 +51,33 @@ import TrackTestKit
         }
     }
 
+    /// A vehicle that was offline for a day uploads its points; the server's alarm of the morning comes in the evening.
+    @Test func anAlarmIsFoundByTheTimeAtWhichItHappened() throws {
+        let journal = open()
+        let (morning, evening): (Int64, Int64) = (1_772_670_000_000, 1_772_710_000_000)
+        let bodies = [
+            "{\"action\":\"exit\",\"alarm_point\":{\"loc_time\":1772670003},\"crossing\":{\"time\":\(morning)}}",
+            "{\"action\":\"exit\",\"alarm_point\":{\"loc_time\":1772670000}}",
+            "{\"action\":\"exit\"}", "no JSON", "{\"alarm_point\":{\"loc_time\":9223372036854775807}}",
+        ]
+        for (index, body) in bodies.enumerated() {
+            let alarm = NewAlarm(
+                id: UInt64(index + 1), type: 3, entity: "van", time: evening, received: evening, body: body)
+            _ = try journal.append(alarm, isOwed: false)
+        }
+        let message = NewAlarm(id: 9, type: 65, entity: "van", time: evening, received: evening, body: bodies[0])
+        _ = try journal.append(message, isOwed: false)
+        func found(_ query: AlarmQuery) throws -> [UInt64] { try journal.alarms(query).alarms.map(\.content.id) }
+        #expect(try found(AlarmQuery(from: morning, through: morning + 999)) == [1, 2])
+        #expect(try found(AlarmQuery(from: evening)) == [3, 4, 5, 9])
+        #expect(try journal.alarms(AlarmQuery()).alarms.map(\.content.happened).prefix(2) == [morning, morning])
+        // What the server will send again is still judged by the server's own time.
+        journal.forget(serverTime: evening + 8 * 86_400_000 - 1000)
+        #expect(try found(AlarmQuery()).count == 6)
+        disk.killProcess()
+        #expect(try open().alarms(AlarmQuery(from: morning, through: morning)).alarms.map(\.content.id) == [1, 2])
+    }
+
     @Test func whatCannotComeTwiceIsNeverKnown() throws {
         let journal = open()
         #expect(try journal.append(.sample(0), isOwed: false).number == 1)

@@ -59,7 +59,7 @@ import Testing
         let result = try await agent.saker("attributes", "show")
         #expect(
             result.lines == [
-                "KEY     VALUE   SOURCE", "driver  Li Wei  set", "fuel    51      set       for 1 min 30 s",
+                "KEY     VALUE   SOURCE    AGE", "driver  Li Wei  set", "fuel    51      set       for 1 min 30 s",
                 "fuel    51.25   provided  0.5 s ago", "", "Columns: driver (string), fuel (double), plate (string)",
                 "Provider: process 7, 5 answers, 1 too late", "",
             ])

@@ -304,7 +304,12 @@ import Varlink
                 "watch": ["van_07"],
             ])
         let moved = try await sent("--at", "-54.8,-68.3", "--stay", "90", "--watch-all")
-        #expect(moved?["shape"] == ["kind": "circle", "latitude": -54.8, "longitude": -68.3, "radius": 50.0])
+        #expect(
+            moved?["shape"] == [
+                "kind": "circle", "latitude": -54.8, "longitude": -68.3, "radius": 50.0, "coord_type": "bd09ll",
+            ])
+        let other = try await sent("--at", "-54.8,-68.3", "--datum", "wgs84")
+        #expect(other?["shape"] == ["kind": "circle", "latitude": -54.8, "longitude": -68.3, "radius": 50.0])
         #expect(moved?["stay"] == ["after": 90, "every": 300] && moved?["watch"] == "#allentity")
         let larger = try await sent("--radius", "80")
         #expect(larger?["shape"]?["radius"] == 80.0 && larger?["shape"]?["coord_type"] == "bd09ll")
@@ -383,7 +388,7 @@ import Varlink
                 "fences": [15, 16], "actions": ["exit"], "entity": "van_07", "limit": 100,
             ])
         for (arguments, reason) in [
-            (["--fence", "-1"], "--fence -1 is no number"), (["--action", "leave"], "'leave' is none"),
+            (["--fence", "-1"], "--fence '-1' is no fence"), (["--action", "leave"], "'leave' is none"),
         ] {
             let wrong = try await SakerProgram.run(["alarms"] + arguments)
             #expect(wrong.status == 2 && wrong.errors.contains(reason), "\(wrong.errors)")

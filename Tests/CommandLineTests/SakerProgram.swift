@@ -28,7 +28,7 @@ enum SakerProgram {
         process.executableURL = URL(fileURLWithPath: command[0])
         process.arguments = Array(command.dropFirst())
         process.environment = [
-            "PATH": "/usr/bin:/bin", "HOME": directory.path, "TZ": "UTC", "COLUMNS": "80",
+            "PATH": "/usr/bin:/bin", "HOME": directory.path, "TZ": "UTC", "COLUMNS": "200",
         ].merging(environment) { $1 }
         // Through files: none of the streams can fill up while the others are waited for.
         let files = ["input", "output", "errors"].map { directory.path + "/." + $0 }

@@ -96,7 +96,42 @@ import Varlink
                 "full in 1 min 30 s at the present rate, then the oldest points are dropped",
             ])
         cache.timeToFull = 0
-        #expect(CacheView.lines(cache, now: 0).last == "FULL: each further point drops the oldest")
+        cache.firstTime = 1_772_670_000_000
+        let oldest = "2026-03-05 00:20:00+00:00"
+        #expect(
+            CacheView.lines(cache, now: cache.firstTime ?? 0).last
+                == "no room is left: the next points drop the oldest, from \(oldest) on")
+        #expect(
+            CacheView.lines(cache, now: 0, isLosing: true).last
+                == "FULL: points are lost; the next ones drop the oldest, from \(oldest) on")
+        #expect(CacheView.lines(cache, now: 0, isOnline: true, isLosing: true).allSatisfy { !$0.contains("FULL") })
+        // In memory the room on the disk tells nothing.
+        (cache.state, cache.timeToFull) = (.memory, 90_000)
+        #expect(CacheView.lines(cache, now: 0).last == "IN MEMORY ONLY: the disk refuses writes")
+    }
+
+    @Test func aSilentGPSDIsToldWithItsAddressAndTheCause() {
+        var status = SampleStatus.lost
+        status.feed.lastError = "gpsd does not answer at 127.0.0.1:2947 (connection refused)"
+        #expect(
+            StatusView(status).lines.contains(
+                "Receiver    gpsd does not answer at 127.0.0.1:2947 (connection refused)"))
+    }
+
+    @Test func aClockThatWasNeverSetTellsNoAges() {
+        #expect(TimeText.both(1_772_670_000_000, now: 12_000) == "2026-03-05 00:20:00+00:00")
+        #expect(TimeText.both(12_000, now: 1_772_670_000_000) == "1970-01-01 00:00:12+00:00")
+        #expect(TimeText.both(10_000, now: 12_000) == "1970-01-01 00:00:10+00:00 (2 s ago)")
+    }
+
+    /// Every status at every width: no line is wider than the terminal unless a single word is, and no word is lost.
+    @Test(arguments: [40, 60, 80, 100, 200]) func theStatusFitsTheTerminal(width: Int) {
+        for status in [SampleStatus.tracked, SampleStatus.lost] {
+            let whole = StatusView(status).lines.joined(separator: " ").split(separator: " ")
+            let lines = StatusView(status).lines(width: width)
+            #expect(lines.joined(separator: " ").split(separator: " ") == whole)
+            #expect(lines.allSatisfy { $0.count <= width })
+        }
     }
 
     @Test func changesThatAreNotOnTheDiskAreShown() {

@@ -7,13 +7,6 @@ import Testing
         _ = LocalTime.isUTC
     }
 
-    @Test func columnsStandUnderEachOtherWhateverTheScript() {
-        var table = TextTable([.leading, .trailing], header: ["ENTITY", "POINTS", "NOTE"])
-        table.add("货车07", "5", "a")
-        table.add("van", "1,234", "")
-        #expect(table.lines == ["ENTITY  POINTS  NOTE", "货车07       5  a", "van      1,234"])
-    }
-
     @Test func aScreenIsDrawnInPlaceOnATerminalOnly() {
         var screen = Screen()
         #expect(screen.draw(["a", "b"], on: (80, 24)) == "a\u{1B}[K\nb\u{1B}[K\n\u{1B}[J")

@@ -51,9 +51,11 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
         #expect(
             result.lines == [
-                "TIME                           LATITUDE      LONGITUDE     KM/H  COURSE    ALT M     ACC M  ATTRIBUTES",
-                "2026-03-05 00:00:00+00:00     31.500000      -0.250000                                      fuel=1.5",
-                "2026-03-05 00:00:01+00:00     31.500000      -0.250000                                      fuel=1.5",
+                "TIME                         LATITUDE    LONGITUDE   KM/H  COURSE  ALT M  ACC M",
+                "2026-03-05 00:00:00+00:00   31.500000    -0.250000",
+                "    fuel=1.5",
+                "2026-03-05 00:00:01+00:00   31.500000    -0.250000",
+                "    fuel=1.5",
                 "",
                 "2 points, 1.2 km", "",
             ])
@@ -75,9 +77,9 @@ import Testing
                     """))
         #expect(
             result.lines == [
-                "FROM                       TO                         DURATION  PLACE",
-                "2026-03-05 00:00:00+00:00  2026-03-05 00:10:00+00:00    10 min  31.500000, -0.250000",
-                "2026-03-05 00:20:00+00:00  goes on                      40 min  31.600000, -0.300000", "", "2 stays",
+                "FROM                       TO                   DURATION  PLACE",
+                "2026-03-05 00:00:00+00:00  2026-03-05 00:10:00    10 min  31.500000, -0.250000",
+                "2026-03-05 00:20:00+00:00  goes on                40 min  31.600000, -0.300000", "", "2 stays",
                 "",
             ])
         #expect(requests.first?.contains("GET /api/v3/analysis/staypoint?") == true)
@@ -103,7 +105,7 @@ import Testing
         #expect(result.lines.count == 6)
         #expect(
             result.lines[1]
-                == "2026-03-05 00:00:00+00:00  2026-03-05 00:10:00+00:00    10 min    1.5 km        61  "
+                == "2026-03-05 00:00:00+00:00  2026-03-05 00:10:00    10 min    1.5 km        61  "
                 + "2.000000, 1.000000  4.000000, 3.000000"
         )
         #expect(result.lines[4] == "2 trips, 3.0 km")
@@ -130,7 +132,7 @@ import Testing
         #expect(
             result.lines == [
                 "Distance  36.0 km", "Duration  1 h", "Average   36.0 km/h", "Fastest   95.5 km/h", "",
-                "TIME                       EVENT                               PLACE",
+                "TIME                       EVENT     DETAIL                    PLACE",
                 "2026-03-05 00:00:01+00:00  braking   -2.5 m/s², 36 to 18 km/h  2.000000, 1.000000",
                 "2026-03-05 00:10:00+00:00  speeding  400 m over 80 km/h        2.000000, 1.000000", "",
                 "Most points are more than 3 s apart: harsh events may be missing. A gather interval of 2 s shows them.",

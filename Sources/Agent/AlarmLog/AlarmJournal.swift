@@ -66,7 +66,7 @@ package final class AlarmJournal {
         let type: UInt32
         let entity: String
         let fence: FenceMark?
-        /// The alarm's own time, or when it was received if it has none.
+        /// When the alarm happened, or when it was received if nothing says so.
         let time: Int64
         /// The alarm's time by the server's clock; 0 when unknown.
         let serverTime: Int64
@@ -249,7 +249,7 @@ package final class AlarmJournal {
             Entry(
                 number: alarm.number, id: content.id, type: content.type, entity: interned(content.entity),
                 fence: content.fence,
-                time: content.time > 0 ? content.time : content.received, serverTime: content.time,
+                time: content.happened ?? content.received, serverTime: content.time,
                 isOwed: alarm.isOwed, early: content.early, service: content.service, news: AlarmNews(alarm),
                 offset: offset, length: length))
         if content.id != 0 { ids.insert(content.id) }

@@ -115,8 +115,11 @@ struct FeedLoop: ~Copyable {
                     perform(machine.connected(at: monotonicNow()))
                     return
                 }
-                let text = "cannot connect to \(place): \(reason(number))"
-                failure = number == EACCES || number == EPERM ? .permissionDenied(text) : .unreachable(text)
+                let cause = reason(number).lowercased()
+                failure =
+                    number == EACCES || number == EPERM
+                    ? .permissionDenied("the system forbids the connection to gpsd at \(place) (\(cause))")
+                    : .unreachable("gpsd does not answer at \(place) (\(cause))")
             }
         }
         perform(machine.failed(failure, roll: roll, at: monotonicNow()))

@@ -1,10 +1,15 @@
 import ArgumentParser
 import Glibc
+import Terminal
 
 /// The command line as a program: runs the command and ends with an exit code: 0 done, 1 refused or failed, 2 wrong usage,
 /// 3 unreachable.
 package enum SakerProcess {
     package static func main() async -> Never {
+        if let problem = UnknownCommand.problem(Array(CommandLine.arguments.dropFirst()), of: Saker.self) {
+            Console.complain("saker: \(problem)")
+            exit(CommandFailure.Code.usage.rawValue)
+        }
         do {
             var command = try Saker.parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {

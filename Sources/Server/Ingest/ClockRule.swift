@@ -29,14 +29,39 @@ package struct ClockRule: Hashable, Sendable {
     /// A sentence that says why the clock counts as wrong; nil when the clock can be right.
     package func problem(at now: Timestamp) -> String? {
         guard now >= made else {
-            return "the server's clock says \(now.milliseconds) ms, which is before this program was made "
-                + "(\(made.milliseconds) ms): set the clock"
+            return
+                "the server's clock says \(Self.day(now)), before this program was made (\(Self.day(made))): set the clock "
+                + "on the server"
         }
         if let newest, now < newest.adding(milliseconds: -Self.tolerance) {
-            return "the server's clock says \(now.milliseconds) ms, more than a day before the newest stored points "
-                + "came (\(newest.milliseconds) ms): set the clock, or set clock_may_go_back in [store] when that time "
+            return "the server's clock says \(Self.day(now)), more than a day before the newest stored points came "
+                + "(\(Self.day(newest))): set the clock on the server, or set clock_may_go_back in [store] when that time "
                 + "was wrong"
         }
         return nil
+    }
+
+    /// `1970-01-01 00:00:12 UTC`. The calendar is counted in years from March on, in which a leap day is the last.
+    private static func day(_ time: Timestamp) -> String {
+        let seconds = time.milliseconds.quotientDown(1000)
+        let (days, rest) = (seconds.quotientDown(86_400), seconds - seconds.quotientDown(86_400) * 86_400)
+        let shifted = days + 719_468
+        let era = shifted.quotientDown(146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * marchMonth + 2) / 5 + 1
+        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(year)-\(two(month))-\(two(day)) \(two(rest / 3600)):\(two(rest / 60 % 60)):\(two(rest % 60)) UTC"
+    }
+}
+
+extension Int64 {
+    fileprivate func quotientDown(_ divisor: Int64) -> Int64 {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
     }
 }

@@ -56,6 +56,8 @@ package struct SettledJob: Hashable, Sendable {
 package enum IngestFailure: Error, Hashable, Sendable {
     /// The store or the queue is busy or full. A later try can succeed.
     case busy
+    /// The disk of the store is full, or the store's limit is reached. A later try can succeed when somebody has made room.
+    case full
     /// The service does not exist any more.
     case unknownService
     /// The claim of the session has ended: see ``IngestOutcome/replaced``.

@@ -356,6 +356,11 @@ extension IngestOutcome {
 
 extension IngestFailure {
     package init(_ error: TrackStoreError) {
-        self = error.code == .unknownService ? .unknownService : error.isRetriable ? .busy : .failed
+        self =
+            switch error.code {
+            case .unknownService: .unknownService
+            case .full: .full
+            default: error.isRetriable ? .busy : .failed
+            }
     }
 }

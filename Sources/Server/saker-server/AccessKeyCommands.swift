@@ -1,5 +1,7 @@
 import ArgumentParser
+import JSON
 import ServerRuntime
+import Terminal
 import TrackModel
 import TrackStore
 
@@ -45,25 +47,34 @@ struct AccessKeys: AsyncParsableCommand {
             discussion: "A key with legacy-device lets whoever has it log in as any vehicle of the service.")
 
         @OptionGroup var file: ConfigurationOption
+        @OptionGroup var options: ListOptions
         @Argument(help: "The number of the service.")
         var service: Int64
 
         func run() async throws {
-            print("NUMBER        MADE                  STATE     END                   SCOPES")
-            for key in try await ServiceAdministration(try file.load()).keys(of: service) {
-                var marks = [key.rights.scopes.text]
-                if key.isSigned { marks.append("signed") }
-                if !key.rights.addresses.isEmpty {
-                    marks.append("from " + key.rights.addresses.map(\.description).joined(separator: ","))
-                }
-                if !key.rights.referers.isEmpty {
-                    marks.append("pages " + key.rights.referers.map(\.text).joined(separator: ","))
-                }
-                print(
-                    key.hash.number + "  " + TimeText.universal(key.created) + "  "
-                        + padded(ServiceAdministration.state(of: key), to: 10)
-                        + padded(key.rights.end.map(TimeText.universal) ?? "-", to: 22) + marks.joined(separator: "  "))
+            let keys = try await ServiceAdministration(try file.load()).keys(of: service)
+            Listing<KeyListing>([
+                .init("NUMBER", "number", \.hash.number),
+                .init("STATE", "state", { ServiceAdministration.state(of: $0) }),
+                .init(.text("SCOPES"), "scopes", Self.scopes),
+                .init(
+                    TextTable.Column("END", rank: 1), "end", { $0.rights.end.map(TimeText.universal) ?? "-" },
+                    value: { $0.rights.end.map { .string(TimeText.universal($0)) } }),
+                .init(TextTable.Column("MADE", rank: 2), "made", { TimeText.universal($0.created) }),
+            ]).show(keys, options)
+        }
+
+        /// What the key may be used for, and from where.
+        private static func scopes(_ key: KeyListing) -> String {
+            var marks = [key.rights.scopes.text]
+            if key.isSigned { marks.append("signed") }
+            if !key.rights.addresses.isEmpty {
+                marks.append("from " + key.rights.addresses.map(\.description).joined(separator: ","))
             }
+            if !key.rights.referers.isEmpty {
+                marks.append("pages " + key.rights.referers.map(\.text).joined(separator: ","))
+            }
+            return marks.joined(separator: "  ")
         }
     }
 

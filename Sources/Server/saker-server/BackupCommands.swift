@@ -1,5 +1,6 @@
 import ArgumentParser
 import ServerRuntime
+import Terminal
 import TrackModel
 
 /// `saker-server backup`
@@ -29,7 +30,12 @@ struct Backups: AsyncParsableCommand {
         var directory: String
 
         func run() async throws {
-            let made = try Backup(try file.load(), at: directory).make()
+            let backup = Backup(try file.load(), at: directory)
+            let shown = BackupProgress.show { backup.progress }
+            defer { shown.cancel() }
+            let made = try backup.make()
+            shown.cancel()
+            await shown.value
             print("\(made.directory): the store (\(BackupText.size(made.storeBytes)), schema \(made.schema)), checked")
             print(BackupText.newest(made.newestReceived))
             for (name, path) in made.files { print("  \(padded(name, to: 17))\(path)") }
@@ -78,6 +84,27 @@ struct Backups: AsyncParsableCommand {
                 print("left out:    \(path), which does not outlive a restart: put it where it came from")
             }
             print("Next: saker-server doctor, then start the server.")
+        }
+    }
+}
+
+/// How far a backup is, on a terminal.
+private enum BackupProgress {
+    /// Looks five times a second, beside the thread that copies.
+    static func show(_ look: @escaping @Sendable () -> (copied: Int64, store: Int64)?) -> Task<Void, Never> {
+        Task.detached {
+            let line = ProgressLine()
+            while !Task.isCancelled {
+                if let (copied, store) = look(), store > 0 {
+                    line.show(
+                        copied < store
+                            ? "copying the store: \(BackupText.size(copied)) of \(BackupText.size(store)), "
+                                + "\(copied * 100 / store) %"
+                            : "checking the copy: \(BackupText.size(store))")
+                }
+                try? await Task.sleep(for: .milliseconds(200))
+            }
+            line.clear()
         }
     }
 }

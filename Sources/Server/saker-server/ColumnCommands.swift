@@ -1,5 +1,7 @@
 import ArgumentParser
+import JSON
 import ServerRuntime
+import Terminal
 import TrackModel
 import TrackStore
 
@@ -70,15 +72,16 @@ struct Columns: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List all columns of a kind.")
 
         @OptionGroup var place: Place
+        @OptionGroup var options: ListOptions
 
         func run() async throws {
             let columns = try await place.administration().columns(of: place.service, kind: place.kind)
-            let width = max(3, columns.map(\.key.count).max() ?? 0) + 2
-            print("\(padded("KEY", to: width))TYPE    DESCRIPTION")
-            for column in columns {
-                let search = column.isSearchable ? " (searchable)" : ""
-                print(padded(column.key, to: width) + padded(column.type.rawValue, to: 8) + column.description + search)
-            }
+            Listing<ColumnRecord>([
+                .init(.text("KEY"), "key", \.key), .init("TYPE", "type", \.type.rawValue),
+                .init(
+                    "SEARCH", "searchable", { $0.isSearchable ? "yes" : "" }, value: { .bool($0.isSearchable) }),
+                .init(.text("DESCRIPTION"), "description", \.description),
+            ]).show(columns, options)
         }
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import ConfigurationFile
 import Glibc
 import ServerRuntime
+import Terminal
 import TrackModel
 import TrackStore
 
@@ -84,7 +85,9 @@ struct Devices: AsyncParsableCommand {
                 rows.append(
                     ("Two computers", "noticed at \(TimeText.universal(cloned)): one is a copy of the other's disk"))
             }
-            for (name, value) in rows where !value.isEmpty { print(padded(name, to: 20) + value) }
+            var table = TextTable.pairs
+            for (name, value) in rows where !value.isEmpty { table.add(name, value) }
+            for line in table.lines(width: TerminalSize.columns) { print(line) }
         }
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import JSON
 import ServerRuntime
+import Terminal
 import TrackModel
 import TrackStore
 
@@ -10,6 +11,8 @@ extension Devices {
             abstract:
                 "List the devices, pending ones first, and the keys with which a vehicle logs in without being one.",
             discussion: """
+                HEARD is when the server heard from the vehicle last. A vehicle is online while it has a session with this server.
+
                 With --trouble: the vehicles that need somebody, the worst first, one line each. Vehicles that log in with an \
                 access key are among them. A vehicle that said goodbye is never silent.
                 """)
@@ -32,6 +35,7 @@ extension Devices {
             help:
                 "Print JSON: one array of objects; with --trouble one object a line, times in milliseconds since 1970.")
         var json = false
+        @OptionGroup var table: TableOptions
 
         func validate() throws {
             guard !trouble || state == nil && token == nil else {
@@ -43,37 +47,66 @@ extension Devices {
         }
 
         func run() async throws {
-            let administration = try await ServiceAdministration(try file.load())
+            let configuration = try file.load()
+            let administration = try await ServiceAdministration(configuration)
             if trouble {
                 let fleet = try await administration.fleetHealth(of: service, silentAfter: silentAfter * 60)
                 return json ? fleet.troubled.forEach { print($0.json) } : list(fleet)
             }
             let found = try await administration.devices(of: service, in: try wantedState(), token: token)
             let devices = found.filter { $0.state == .pending } + found.filter { $0.state != .pending }
+            let presences = try await administration.presences(of: service, configuration)
+            let lines = devices.map { Line(device: $0, presence: presences[$0]) }
             if json {
-                print(Self.json(devices))
+                print(Self.json(lines))
                 return
             }
-            print(
-                padded("DEVICE", to: 38) + padded("SERVICE", to: 9) + padded("STATE", to: 10) + padded("SEEN", to: 22)
-                    + padded("CERTIFICATE UNTIL", to: 22) + padded("ENTITY", to: 24) + "NAME")
-            for device in devices {
-                print(
-                    padded("\(device.id)", to: 38) + padded("\(device.service.rawValue)", to: 9)
-                        + padded(Self.name(of: device.state), to: 10)
-                        + padded(device.sighting.map { TimeText.universal($0.time) } ?? "never", to: 22)
-                        + padded(device.state == .pending ? "-" : TimeText.universal(device.certificateEnd), to: 22)
-                        + padded(device.entity, to: 24) + device.name)
+            for line in Self.lines(lines, width: table.width, at: ServiceAdministration.now) { print(line) }
+            func tell(_ sentence: String) {
+                print("")
+                for line in TextFold.lines(sentence, width: TerminalSize.columns) { print(line) }
             }
             if let first = devices.first(where: { $0.state == .pending }) {
-                print("\nTo let a pending device in: saker-server device approve \("\(first.id)".prefix(8))")
+                tell("To let a pending device in: saker-server device approve \("\(first.id)".prefix(8))")
             }
             if let first = devices.first(where: { $0.cloned != nil }) {
-                print(
-                    "\nTwo computers have the certificate of \(first.entity), so neither may log in. See: saker-server device show "
+                tell(
+                    "Two computers have the certificate of \(first.entity), so neither may log in. See: saker-server device show "
                         + "\("\(first.id)".prefix(8))")
             }
-            for sentence in try await administration.legacyWarnings() { print("\n\(sentence)") }
+            for sentence in try await administration.legacyWarnings() { tell(sentence) }
+        }
+
+        private struct Line {
+            let device: DeviceRecord
+            let presence: Presence
+        }
+
+        /// The eight digits that a person types, where the whole number has no room.
+        private static func number(_ id: DeviceID, _ width: Int?) -> String {
+            width == nil ? "\(id)" : String("\(id)".prefix(8))
+        }
+
+        private static func ago(_ time: Timestamp?, _ now: Timestamp) -> String {
+            time.map { DurationText.relative($0.milliseconds, now: now.milliseconds) } ?? "never"
+        }
+
+        private static func lines(_ lines: [Line], width: Int?, at now: Timestamp) -> [String] {
+            var table = TextTable([
+                "DEVICE", .text("ENTITY"), "STATE", "LINK", "HEARD", .number("SERVICE", rank: 2),
+                TextTable.Column("CERTIFICATE UNTIL", rank: 1), TextTable.Column("LAST LOGIN", rank: 4),
+                .text("NAME", rank: 3),
+            ])
+            for line in lines {
+                let device = line.device
+                table.add(
+                    number(device.id, width), device.entity, name(of: device.state),
+                    line.presence.isOnline ? "online" : "offline", ago(line.presence.heard, now),
+                    "\(device.service.rawValue)",
+                    device.state == .pending ? "-" : TimeText.universal(device.certificateEnd),
+                    device.sighting.map { TimeText.universal($0.time) } ?? "never", device.name)
+            }
+            return table.lines(width: width)
         }
 
         private func list(_ fleet: FleetHealth) {
@@ -81,17 +114,19 @@ extension Devices {
                 let count = fleet.rows.count
                 return print("No trouble is known of \(count) vehicle\(count == 1 ? "" : "s")")
             }
-            print(
-                padded("ENTITY", to: 24) + padded("SERVICE", to: 9) + padded("DEVICE", to: 10) + padded("HEARD", to: 22)
-                    + "TROUBLE")
+            let now = ServiceAdministration.now
+            var rows = TextTable([
+                .text("ENTITY"), .number("SERVICE", rank: 2), TextTable.Column("DEVICE", rank: 1), "HEARD",
+                .text("TROUBLE"),
+            ])
             for row in fleet.troubled {
                 let vehicle = row.vehicle
-                print(
-                    padded(vehicle.entity.name, to: 24) + padded("\(vehicle.entity.service.rawValue)", to: 9)
-                        + padded(vehicle.device.map { "\("\($0)".prefix(8))" } ?? "key", to: 10)
-                        + padded(TimeText.universal(vehicle.heard), to: 22)
-                        + row.troubles.map { "\($0)" }.joined(separator: "; "))
+                rows.add(
+                    vehicle.entity.name, "\(vehicle.entity.service.rawValue)",
+                    vehicle.device.map { "\("\($0)".prefix(8))" } ?? "key", Self.ago(vehicle.heard, now),
+                    row.troubles.map { "\($0)" }.joined(separator: "; "))
             }
+            for line in rows.lines(width: table.width) { print(line) }
         }
 
         static func name(of state: DeviceRecord.State) -> String {
@@ -110,10 +145,11 @@ extension Devices {
             return known
         }
 
-        private static func json(_ devices: [DeviceRecord]) -> String {
+        private static func json(_ lines: [Line]) -> String {
             var writer = JSONWriter()
             writer.array { list in
-                for device in devices {
+                for line in lines {
+                    let device = line.device
                     list.object { object in
                         object.member("device", "\(device.id)")
                         object.member("service", device.service.rawValue)
@@ -124,6 +160,9 @@ extension Devices {
                         if device.state != .pending {
                             object.member("certificate_until", TimeText.universal(device.certificateEnd))
                         }
+                        object.name("online")
+                        object.bool(line.presence.isOnline)
+                        if let heard = line.presence.heard { object.member("heard", TimeText.universal(heard)) }
                         if let seen = device.sighting {
                             object.member("seen", TimeText.universal(seen.time))
                             object.member("address", seen.address)

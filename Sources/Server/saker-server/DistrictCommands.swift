@@ -1,6 +1,8 @@
 import ArgumentParser
 import Glibc
+import JSON
 import ServerRuntime
+import Terminal
 
 /// `saker-server district`
 struct Districts: AsyncParsableCommand {
@@ -84,20 +86,17 @@ struct Districts: AsyncParsableCommand {
         @OptionGroup var file: ConfigurationOption
         @Option(help: ArgumentHelp("Only those of this source.", valueName: "name"))
         var source: String?
+        @OptionGroup var options: ListOptions
         @Argument(
             help: "Only what the Web API finds by this keyword; several districts when the keyword is ambiguous.")
         var keyword: String?
 
         func run() async throws {
             let districts = try await DistrictAdministration(try file.load()).list(source: source, keyword: keyword)
-            let width = max(6, districts.map(\.source.count).max() ?? 0) + 2
-            print("     ID  \(padded("SOURCE", to: width))DISTRICT")
-            for district in districts {
-                let number = String(district.id)
-                print(
-                    String(repeating: " ", count: max(0, 7 - number.count)) + number + "  "
-                        + padded(district.source, to: width) + district.fullName)
-            }
+            Listing<DistrictAdministration.Listing>([
+                .init(.number("ID"), "id", { "\($0.id)" }, value: { .integer($0.id) }),
+                .init(.text("SOURCE", rank: 1), "source", \.source), .init(.text("DISTRICT"), "district", \.fullName),
+            ]).show(districts, options)
         }
     }
 

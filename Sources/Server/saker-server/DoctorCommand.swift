@@ -2,6 +2,7 @@ import ArgumentParser
 import Diagnosing
 import Glibc
 import ServerRuntime
+import Terminal
 
 /// `saker-server doctor`
 struct Doctor: AsyncParsableCommand {
@@ -29,7 +30,9 @@ struct Doctor: AsyncParsableCommand {
         if json {
             print(list.json)
         } else {
-            for line in list.lines(ending: "Nothing keeps this server from its work.") { print(line) }
+            let lines = list.lines(
+                ending: "Nothing keeps this server from its work.", width: TerminalSize.columns)
+            for line in lines { print(line) }
         }
         if list.hasFailure { Glibc.exit(1) }
     }

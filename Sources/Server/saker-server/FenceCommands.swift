@@ -1,5 +1,7 @@
 import ArgumentParser
+import JSON
 import ServerRuntime
+import Terminal
 import TrackStore
 
 /// `saker-server fence`
@@ -22,6 +24,7 @@ struct Fences: AsyncParsableCommand {
         var entity: String?
         @Option(parsing: .unconditional, help: ArgumentHelp("At most so many.", valueName: "number"))
         var limit = 1000
+        @OptionGroup var options: ListOptions
         @Argument(help: "The number of the service.")
         var service: Int64
 
@@ -29,15 +32,13 @@ struct Fences: AsyncParsableCommand {
             guard limit > 0 else { throw ServerError(.usage, "--limit \(limit): give 1 or more") }
             let found = try await ServiceAdministration(try file.load())
                 .fences(of: service, matching: filter(watching: entity), limit: limit)
-            let shapes = max(5, found.fences.map(\.shape.count).max() ?? 0) + 2
-            let watches = max(7, found.fences.map(\.watch.count).max() ?? 0) + 2
-            print("     ID  CHANGED               \(padded("SHAPE", to: shapes))\(padded("WATCHES", to: watches))NAME")
-            for fence in found.fences {
-                let number = String(fence.number)
-                print(
-                    String(repeating: " ", count: max(0, 7 - number.count)) + number + "  " + fence.modified + "  "
-                        + padded(fence.shape, to: shapes) + padded(fence.watch, to: watches) + fence.name)
-            }
+            Listing<FenceReport>([
+                .init(.number("ID"), "id", { "\($0.number)" }, value: { .integer(Int64($0.number)) }),
+                .init(.text("NAME"), "name", \.name), .init(.text("SHAPE"), "shape", \.shape),
+                .init(.text("WATCHES"), "watches", \.watch),
+                .init(TextTable.Column("CHANGED", rank: 1), "changed", \.modified),
+            ]).show(found.fences, options)
+            guard !options.json else { return }
             if found.total > found.fences.count {
                 print("\(found.total - found.fences.count) more: give a greater --limit")
             }
@@ -54,9 +55,11 @@ struct Fences: AsyncParsableCommand {
         var fence: Int32
 
         func run() async throws {
+            var table = TextTable.pairs
             for line in try await ServiceAdministration(try file.load()).fence(fence, of: service).lines {
-                print(padded(line.label, to: 10) + line.text)
+                table.add(line.label, line.text)
             }
+            for line in table.lines(width: TerminalSize.columns) { print(line) }
         }
     }
 
@@ -101,6 +104,7 @@ struct Fences: AsyncParsableCommand {
         var limit = 100
         @Flag(help: "Only those of fences that had been replaced or deleted before.")
         var stale = false
+        @OptionGroup var options: ListOptions
         @Argument(help: "The number of the service.")
         var service: Int64
 
@@ -110,17 +114,13 @@ struct Fences: AsyncParsableCommand {
             let found = try await ServiceAdministration(try file.load()).alarms(
                 of: service, entity: entity, from: ServiceAdministration.time(hoursAgo: hours), isOnlyStale: stale,
                 limit: limit)
-            let entities = max(6, found.alarms.map(\.entity.count).max() ?? 0) + 2
-            let fences = max(5, found.alarms.map(\.fence.count).max() ?? 0) + 2
-            print(
-                "RECEIVED              HAPPENED              \(padded("ENTITY", to: entities))"
-                    + "\(padded("FENCE", to: fences))ACTION     STATE            NAME")
-            for alarm in found.alarms {
-                print(
-                    "\(alarm.received)  \(alarm.happened)  " + padded(alarm.entity, to: entities)
-                        + padded(alarm.fence, to: fences) + padded(alarm.action, to: 11)
-                        + padded(alarm.state, to: 17) + alarm.name)
-            }
+            Listing<AlarmLine>([
+                .init("HAPPENED", "happened", \.happened), .init(.text("ENTITY"), "entity", \.entity),
+                .init("ACTION", "action", \.action), .init(.text("NAME", rank: 1), "name", \.name),
+                .init("FENCE", "fence", \.fence), .init(.text("STATE", rank: 2), "state", \.state),
+                .init(TextTable.Column("RECEIVED", rank: 3), "received", \.received),
+            ]).show(found.alarms, options)
+            guard !options.json else { return }
             if found.total > found.alarms.count {
                 print("\(found.total - found.alarms.count) earlier: give a greater --limit")
             }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import ServerRuntime
+import Terminal
 import TrackModel
 
 /// `saker-server import`
@@ -28,8 +29,15 @@ struct ImportTracks: AsyncParsableCommand {
     func run() async throws {
         var seconds = timespec()
         clock_gettime(CLOCK_REALTIME, &seconds)
-        let outcome = try await TrackImport(try file.load(), service: service)
-            .importFiles(files, isTrial: dryRun, now: Timestamp(seconds: Int64(seconds.tv_sec)))
+        let work = try await TrackImport(try file.load(), service: service)
+        let line = ProgressLine()
+        let outcome = try await work.importFiles(
+            files, isTrial: dryRun, now: Timestamp(seconds: Int64(seconds.tv_sec))
+        ) { progress in
+            line.show(
+                "\(progress.points) points, \(progress.of > 0 ? progress.bytes * 100 / progress.of : 0) % of the files")
+        }
+        line.clear()
         for refusal in outcome.refusals { complain("refused: \(refusal)") }
         if outcome.refused > outcome.refusals.count {
             complain("refused: \(outcome.refused - outcome.refusals.count) more lines")

@@ -1,5 +1,7 @@
 import ArgumentParser
+import JSON
 import ServerRuntime
+import Terminal
 import TrackStore
 
 // The access keys of a service, one by one.
@@ -9,17 +11,18 @@ extension Services {
             abstract: "List the access keys of a service by their numbers. The keys themselves are not stored.")
 
         @OptionGroup var file: ConfigurationOption
+        @OptionGroup var options: ListOptions
         @Argument(help: "The number of the service.")
         var service: Int64
 
         func run() async throws {
-            print("NUMBER        MADE                  KIND    STATE")
-            for key in try await ServiceAdministration(try file.load()).keys(of: service) {
-                let made = TimeText.universal(key.created)
-                print(
-                    key.hash.number + "  " + made + "  " + (key.isSigned ? "signed  " : "plain   ")
-                        + (key.isDisabled ? "disabled" : "valid"))
-            }
+            let keys = try await ServiceAdministration(try file.load()).keys(of: service)
+            Listing<KeyListing>([
+                .init("NUMBER", "number", \.hash.number),
+                .init("MADE", "made", { TimeText.universal($0.created) }),
+                .init("KIND", "kind", { $0.isSigned ? "signed" : "plain" }),
+                .init("STATE", "state", { $0.isDisabled ? "disabled" : "valid" }),
+            ]).show(keys, options)
         }
     }
 

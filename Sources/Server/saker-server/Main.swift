@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import ServerRuntime
+import Terminal
 import TrackModel
 
 /// Arguments to an exit code: 0 done, 1 refused or failed, 2 wrong usage.
@@ -9,6 +10,9 @@ enum Program {
     static func main() async {
         // A pipe behind us that nobody reads any more must not end the process by a signal.
         signal(SIGPIPE, SIG_IGN)
+        if let problem = UnknownCommand.problem(Array(CommandLine.arguments.dropFirst()), of: SakerServer.self) {
+            complain(problem, status: 2)
+        }
         do {
             var command = try SakerServer.parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
@@ -20,6 +24,9 @@ enum Program {
             complain(error.detail, status: 1)
         } catch let error as ServerError {
             complain(error.detail + "\nSee 'saker-server --help'.", status: 2)
+        } catch let code as ExitCode {
+            // The command has said everything itself.
+            exit(code.rawValue)
         } catch {
             // Help and version are no errors.
             guard SakerServer.exitCode(for: error) != .success else { SakerServer.exit(withError: error) }
@@ -28,7 +35,8 @@ enum Program {
     }
 
     private static func complain(_ message: String, status: Int32) -> Never {
-        let line = Array(((message.hasPrefix("Error: ") ? "" : "saker-server: ") + message + "\n").utf8)
+        let text = (message.hasPrefix("Error: ") ? "" : "saker-server: ") + message
+        let line = Array((TextFold.text(text, width: TerminalSize.errorColumns) + "\n").utf8)
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
         exit(status)
     }
@@ -44,7 +52,8 @@ struct SakerServer: AsyncParsableCommand {
             """,
         version: "saker-server \(SakerVersion.text)",
         subcommands: [
-            Serve.self, Initialize.self, Services.self, AccessKeys.self, Tokens.self, Devices.self, Columns.self,
+            Serve.self, Initialize.self, Services.self, AccessKeys.self, Tokens.self, Devices.self, Entities.self,
+            Columns.self,
             Certificates.self, Pushes.self, Fences.self, Districts.self, ImportTracks.self, Backups.self, Doctor.self,
         ],
         defaultSubcommand: Serve.self)

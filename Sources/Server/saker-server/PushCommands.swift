@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import JSON
 import ServerRuntime
+import Terminal
 import TrackStore
 
 extension PushRecord.State: ExpressibleByArgument {}
@@ -120,6 +121,7 @@ struct Pushes: AsyncParsableCommand {
         var limit = 100
         @Flag(help: "One JSON object a line, times in milliseconds since 1970.")
         var json = false
+        @OptionGroup var table: TableOptions
         @Argument(help: "The number of the service.")
         var service: Int64
 
@@ -131,17 +133,17 @@ struct Pushes: AsyncParsableCommand {
                 for push in found.pushes { print(push.json) }
                 return
             }
-            let width = max(6, found.pushes.map(\.record.entity.count).max() ?? 0) + 2
-            print(
-                "QUEUED                MESSAGE  TYPE  \(padded("ENTITY", to: width))STATE      SINCE                 BODY"
-            )
+            var rows = TextTable([
+                TextTable.Column("QUEUED", rank: 1), .number("MESSAGE"), .number("TYPE", rank: 2), .text("ENTITY"),
+                "STATE", TextTable.Column("SINCE", rank: 3), .text("BODY"),
+            ])
             for push in found.pushes {
                 let record = push.record
-                print(
-                    padded(push.created, to: 22) + padded("\(record.push.message)", to: 9)
-                        + padded("\(record.push.type)", to: 6) + padded(record.entity, to: width)
-                        + padded(push.state.rawValue, to: 11) + padded(push.since ?? "-", to: 22) + record.push.body)
+                rows.add(
+                    push.created, "\(record.push.message)", "\(record.push.type)", record.entity, push.state.rawValue,
+                    push.since ?? "-", record.push.body)
             }
+            for line in rows.lines(width: table.width) { print(line) }
             let rest = found.total - found.pushes.count
             if rest > 0 { print("\(rest) more: raise --limit, or choose with --entity and --state") }
         }

@@ -1,5 +1,7 @@
 import ArgumentParser
+import JSON
 import ServerRuntime
+import Terminal
 import TrackModel
 import TrackStore
 
@@ -41,23 +43,28 @@ struct Services: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List all services.")
 
         @OptionGroup var file: ConfigurationOption
+        @OptionGroup var options: ListOptions
 
         func run() async throws {
-            print("     ID  NAME")
-            for service in try await ServiceAdministration(try file.load()).list() {
-                let number = String(service.id.rawValue)
-                let code = service.appCode == nil ? "" : "  (app code)"
-                let kept =
-                    switch service.retention {
-                    case .standard: ""
-                    case .forever: "  (keeps points for ever)"
-                    case .days(let days): "  (keeps points for \(days) day\(days == 1 ? "" : "s"))"
-                    }
-                let answers = service.answers == AnswerForms() ? "" : "  (\(service.answers.text))"
-                print(
-                    String(repeating: " ", count: max(0, 7 - number.count)) + number + "  " + service.name + code + kept
-                        + answers)
-            }
+            let services = try await ServiceAdministration(try file.load()).list()
+            Listing<ServiceRecord>([
+                .init(.number("ID"), "id", { "\($0.id.rawValue)" }, value: { .integer($0.id.rawValue) }),
+                .init(.text("NAME"), "name", \.name),
+                .init(.text("OPTIONS"), "options", Self.options),
+            ]).show(services, options)
+        }
+
+        /// What a service has that is not as usual.
+        private static func options(_ service: ServiceRecord) -> String {
+            let code = service.appCode == nil ? nil : "app code"
+            let kept: String? =
+                switch service.retention {
+                case .standard: nil
+                case .forever: "keeps points for ever"
+                case .days(let days): "keeps points for \(days) day\(days == 1 ? "" : "s")"
+                }
+            let answers = service.answers == AnswerForms() ? nil : service.answers.text
+            return [code, kept, answers].compactMap { $0 }.joined(separator: "; ")
         }
     }
 

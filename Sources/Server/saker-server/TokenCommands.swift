@@ -1,6 +1,8 @@
 import ArgumentParser
 import ConfigurationFile
+import JSON
 import ServerRuntime
+import Terminal
 import TrackModel
 import TrackStore
 
@@ -91,21 +93,27 @@ struct Tokens: AsyncParsableCommand {
             abstract: "List the tokens: what they may do, and how often they were used.")
 
         @OptionGroup var file: ConfigurationOption
+        @OptionGroup var options: ListOptions
         @Argument(help: "The number of the service; default: all services.")
         var service: Int64?
 
         func run() async throws {
             let now = ServiceAdministration.now
-            print(
-                padded("TOKEN", to: 7) + padded("SERVICE", to: 9) + padded("STATE", to: 9) + padded("USED", to: 16)
-                    + padded("UNTIL", to: 22) + padded("APPROVE", to: 9) + padded("NAME", to: 24) + "NOTE")
-            for token in try await ServiceAdministration(try file.load()).tokens(of: service) {
-                print(
-                    padded("\(token.number)", to: 7) + padded("\(token.service.rawValue)", to: 9)
-                        + padded(Self.state(token, now), to: 9) + padded("\(token.used) of \(token.uses)", to: 16)
-                        + padded(token.end.map(TimeText.universal) ?? "-", to: 22)
-                        + padded(Self.approval(token), to: 9) + padded(token.pattern.description, to: 24) + token.note)
-            }
+            let tokens = try await ServiceAdministration(try file.load()).tokens(of: service)
+            Listing<TokenRecord>([
+                .init(.number("TOKEN"), "token", { "\($0.number)" }, value: { .integer($0.number) }),
+                .init(
+                    .number("SERVICE", rank: 2), "service", { "\($0.service.rawValue)" },
+                    value: { .integer($0.service.rawValue) }),
+                .init("STATE", "state", { Self.state($0, now) }),
+                .init("USED", "used", { "\($0.used) of \($0.uses)" }, value: { .integer(Int64($0.used)) }),
+                .init(
+                    "UNTIL", "until", { $0.end.map(TimeText.universal) ?? "-" },
+                    value: { $0.end.map { .string(TimeText.universal($0)) } }),
+                .init(TextTable.Column("APPROVE", rank: 1), "approve", Self.approval),
+                .init(.text("NAME"), "name", \.pattern.description),
+                .init(.text("NOTE", rank: 3), "note", \.note),
+            ]).show(tokens, options)
         }
 
         private static func state(_ token: TokenRecord, _ now: Timestamp) -> String {

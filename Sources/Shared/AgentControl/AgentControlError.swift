@@ -68,7 +68,7 @@ package struct AgentControlError: Error, Hashable, Sendable {
         hasher.combine(parameter)
     }
 
-    /// Ordinals of the SDK's two enumerations of results (service, gather). Its calls about fences answer with a status of
+    /// Ordinals of the SDK's enumerations of results (service, gather, intervals, size of the cache). Its calls about fences answer with a status of
     /// the Web API.
     static func sdkCode(_ code: Code, in method: AgentMethod) -> Int64? {
         switch (method, code) {
@@ -86,6 +86,9 @@ package struct AgentControlError: Error, Hashable, Sendable {
         case (.startGather, .permissionDenied): 4
         case (.startGather, .internalError): 5
         case (.stopGather, .gatherNotStarted): 7
+        case (.setIntervals, .parameterError): 1
+        case (.setCacheLimit, .internalError): 1
+        case (.setCacheLimit, .parameterError): 2
         case (_, .fenceNotFound): 5104
         case (_, .tooManyFences): 5101
         case (_, .internalError) where method.isAboutFences: 1

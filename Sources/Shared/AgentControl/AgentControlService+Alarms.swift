@@ -31,6 +31,7 @@ extension AgentControlService {
     }
 
     private func check(_ selection: AlarmSelection) throws(AgentControlError) {
+        try check(from: selection.from, through: selection.through, .listAlarms)
         let problem: (reason: String, parameter: String)?
         if !(1...AlarmSelection.maximumCount).contains(selection.limit) {
             problem = (

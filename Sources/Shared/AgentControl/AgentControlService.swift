@@ -135,7 +135,17 @@ package final class AgentControlService: VarlinkInterface {
         throw AgentControlError(.parameterError, in: method, reason: problem, parameter: "entity")
     }
 
+    /// Seconds where milliseconds belong would choose everything, or nothing.
+    func check(from: Int64?, through: Int64?, _ method: AgentMethod) throws(AgentControlError) {
+        for (name, time) in [("from", from), ("through", through)] {
+            guard let time, let problem = TimeRule.problem(withBound: time) else { continue }
+            throw AgentControlError(
+                .parameterError, in: method, reason: "'\(name)' \(time) \(problem)", parameter: name)
+        }
+    }
+
     func check(_ selection: CacheSelection) throws(AgentControlError) {
+        try check(from: selection.from, through: selection.through, .clearCache)
         if let from = selection.from, let through = selection.through, from > through {
             throw AgentControlError(
                 .parameterError, in: .clearCache,

@@ -164,8 +164,12 @@ extension AgentMethod {
         case .addPoints:
             """
             # Sends points that no receiver made, 1 to 1000 of one entity (the one the service runs as when none is given), at once
-            # over the connection; answers when the server has stored them. They are not cached and not seen by local fences.
-            method AddPoints(entity: ?string, points: []Point) -> (stored: int, refused: []RefusedPoint)
+            # over the connection; answers when the server has stored them. They are not cached and not seen by local fences. ignored:
+            # attributes that no point shows, because the service has no such track column or the column has another type.
+            method AddPoints(
+              entity: ?string,
+              points: []Point
+            ) -> (stored: int, refused: []RefusedPoint, ignored: ?[]IgnoredAttribute)
             """
         case .call:
             """

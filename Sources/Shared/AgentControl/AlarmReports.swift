@@ -10,7 +10,7 @@ package struct AlarmReport: Codable, Hashable, Sendable {
     package var type: Int64
     /// The entity that the alarm is for.
     package var entity: String
-    /// When the alarm arose, by the server's clock; a local fence's by GNSS time. Nil when the server did not tell.
+    /// When it happened: of an alarm of a fence by GNSS time, of a message when the server took it. Nil when nothing says so.
     package var time: Int64?
     /// When the agent received it, by the agent's system clock.
     package var received: Int64

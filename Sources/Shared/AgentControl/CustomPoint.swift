@@ -51,6 +51,9 @@ package enum CustomPoint {
         guard let time = object["time"]?.integerValue, time > 0 else {
             throw Problem(member: "time", detail: "time must be whole milliseconds since 1970, more than 0")
         }
+        if let problem = TimeRule.problem(with: time) {
+            throw Problem(member: "time", detail: "time \(time) \(problem)")
+        }
         let latitude = try number("latitude", of: object, in: -90...90, "degrees")
         let longitude = try number("longitude", of: object, in: -180...180, "degrees")
         guard let latitude, let longitude, let coordinate = Coordinate(latitude: latitude, longitude: longitude) else {

@@ -5,10 +5,13 @@ package struct AddPointsReply: Codable, Hashable, Sendable {
     /// Points that the server has stored.
     package var stored: Int64
     package var refused: [RefusedPointReply]
+    /// Attributes that no point shows, each key and reason once; nil from an agent of an earlier version.
+    package var ignored: [IgnoredValue]?
 
-    package init(stored: Int64, refused: [RefusedPointReply]) {
+    package init(stored: Int64, refused: [RefusedPointReply], ignored: [IgnoredValue]? = []) {
         self.stored = stored
         self.refused = refused
+        self.ignored = ignored
     }
 }
 

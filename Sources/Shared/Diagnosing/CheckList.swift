@@ -1,4 +1,5 @@
 package import JSON
+internal import Terminal
 
 /// The checks of a doctor, in the order in which a person repairs things.
 package struct CheckList<Subject: CheckSubject>: Hashable, Sendable {
@@ -13,13 +14,17 @@ package struct CheckList<Subject: CheckSubject>: Hashable, Sendable {
     private func count(_ verdict: Finding<Subject>.Verdict) -> Int { checks.count { $0.verdict == verdict } }
 
     /// A check a line, verdict first; below it, indented, what to do. `ending` is the last sentence when nothing failed.
-    package func lines(ending: String) -> [String] {
-        let indent = String(repeating: " ", count: 13 + 16)
+    /// `width`: columns of the terminal, where sentences go on below; nil: a line for each.
+    package func lines(ending: String, width: Int? = nil) -> [String] {
+        let names = (Subject.allCases.map { $0.rawValue.count }.max() ?? 0) + 2
+        let indent = String(repeating: " ", count: 13)
         return checks.flatMap { check in
-            let found = TerminalText.safe(check.found)
-            let head = Self.word(check.verdict).padded(13) + check.name.rawValue.padded(16) + found
-            return [head] + (check.remedy.map { [indent + "-> " + TerminalText.safe($0)] } ?? [])
-        } + ["", summary(ending: ending)]
+            let head = Self.word(check.verdict).padded(13) + check.name.rawValue.padded(names)
+            let remedy = check.remedy.map {
+                TextFold.lines(TerminalText.safe($0), width: width, after: indent + "-> ")
+            }
+            return TextFold.lines(TerminalText.safe(check.found), width: width, after: head) + (remedy ?? [])
+        } + [""] + TextFold.lines(summary(ending: ending), width: width)
     }
 
     private func summary(ending: String) -> String {

@@ -1,7 +1,7 @@
 package import ArgumentParser
-internal import Diagnosing
 package import FenceFiles
 internal import Geodesy
+internal import Terminal
 
 /// Which features of a file become fences, and how.
 package struct FenceFileOptions: ParsableArguments {

@@ -77,7 +77,8 @@ struct ServerVerification {
             let end = unsafe X509_get0_notAfter(certificate).text
             return SecureLinkError(
                 .certificateExpired,
-                unsafe "the certificate \(subject) ended at \(end) and was judged at \(judgedAt(store)); renew it")
+                unsafe "the SERVER's certificate \(subject) ended at \(end); the clock here says \(judgedAt(store)). On the server: "
+                    + "saker-server certificate renew")
         case X509_V_ERR_CERT_NOT_YET_VALID:
             let start = unsafe X509_get0_notBefore(certificate).text
             return SecureLinkError(

@@ -61,6 +61,26 @@ import TrackTestKit
         #expect(board.attributes(now: 1) == ["fuel": .double(51)])
     }
 
+    @Test func customPointsAreJudgedByTheColumnsToo() throws {
+        let place = try #require(Coordinate(latitude: 1, longitude: 1))
+        func point(_ attributes: [String: AttributeValue]) -> TrackPoint {
+            TrackPoint(Fix(time: Timestamp(seconds: 1_772_670_000), coordinate: place), attributes: attributes)
+        }
+        let points = [
+            point(["fuel": .integer(51), "colour": .integer(1)]), point([:]),
+            point(["fuel": .string("full"), "colour": .integer(2)]),
+        ]
+        let judged = AttributeBoard(columns: columns).judge(points)
+        // What has no column yet stays with the point; what has the wrong type never counts. Each is told once.
+        #expect(
+            judged.points.map(\.attributes) == [
+                ["fuel": .double(51), "colour": .integer(1)], [:], ["colour": .integer(2)],
+            ])
+        #expect(judged.ignored.map(\.key) == ["colour", "fuel"])
+        #expect(judged.ignored.map(\.reason) == [.unknownKey, .wrongType])
+        #expect(AttributeBoard().judge(points).ignored.isEmpty)
+    }
+
     @Test func beforeTheColumnsAreKnownValuesAreKeptAndJudgedThen() {
         var board = AttributeBoard()
         #expect(board.set(["fuel": .integer(51), "door": .string("x"), "other": .integer(1)], now: 0) == [])

@@ -71,6 +71,20 @@ struct ServiceMachineTests {
         #expect(machine.state == .stopped)
     }
 
+    @Test func aRefusedNameIsForgotten() {
+        var machine = ServiceMachine()
+        _ = machine.startService(entity: van, request: request(1))
+        _ = machine.uplinkChanged(.online)
+        _ = machine.stopService(request: request(2))
+        _ = machine.uplinkStopped(drained: true)
+        _ = machine.startService(entity: "bus", request: request(3))
+        let trouble = LinkTrouble(.parameter, "another device is bus already")
+        let actions = machine.uplinkChanged(.refused(until: 9, trouble))
+        #expect(actions.contains(.persist(TargetState(entity: van))))
+        _ = machine.uplinkStopped(drained: false)
+        #expect(machine.target.entity == van && machine.state == .stopped)
+    }
+
     private let moved = LinkTrouble(.parameter, "the device is bus", entity: "bus")
 
     @Test func theServersEntityIsTakenAndTheNextLoginIsAtOnce() {

@@ -69,9 +69,11 @@ extension DiagnosisTests {
                     kind: .disagreement, receiverTime: 1, clockTime: 2, isClockUsed: true,
                     text: "the receiver's date is 2035-07-01", remedy: "Update the receiver's firmware")
             }, .clock, .warning, "2035-07-01", "firmware"),
-        Case("unkept", Facts.with { $0.clock.isSynchronised = false }, .clock, .warning, "nobody keeps", "timedatectl"),
+        Case(
+            "unkept", Facts.with { $0.clock.isSynchronised = false }, .clock, .warning, "nobody keeps",
+            "systemd-timesyncd"),
         Case("unknown", Facts.with { $0.clock.isSynchronised = nil }, .clock, .ok, "nobody says"),
-        Case("1970", Facts.with { $0.clock.time = 60_000 }, .clock, .warning, "1970-01-01", "timedatectl"),
+        Case("1970", Facts.with { $0.clock.time = 60_000 }, .clock, .warning, "1970-01-01", "systemd-timesyncd"),
         Case(
             "server ahead", Facts.with { $0.clock.serverDifference = 90_000 }, .clock, .warning,
             "server 1 min 30 s ahead"),
@@ -81,7 +83,7 @@ extension DiagnosisTests {
         Case(
             "too early", Facts.link(.waiting, "certificate_not_yet_valid").changed { $0.clock.isSynchronised = false },
             .clock,
-            .failed, "not yet valid", "timedatectl"),
+            .failed, "not yet valid", "systemd-timesyncd"),
         Case(
             "absurd", Facts.with { ($0.clock.serverDifference, $0.clock.receiverDifference) = (.min, .max) }, .clock,
             .warning,

@@ -23,7 +23,7 @@ extension DiagnosisTests {
         Case(
             "no name, and online", Facts.with { $0.server = unresolved(.timeout) },
             .dns, .warning,
-            "connection stands", "resolvectl"),
+            "connection stands", "getent hosts"),
         Case(
             "closed port",
             Facts.link(.waiting, "connect_refused").changed { $0.server?.connection = .refused("Connection refused") },
@@ -43,7 +43,8 @@ extension DiagnosisTests {
             "untrusted", Facts.link(.refused, "certificate_untrusted"), .tls, .failed, "so it is",
             "into /etc/saker/ca.pem"),
         Case("wrong name", Facts.link(.refused, "certificate_wrong_name"), .tls, .failed, "", "server_name"),
-        Case("expired", Facts.link(.refused, "certificate_expired"), .tls, .failed, "", "Renew"),
+        Case(
+            "expired", Facts.link(.refused, "certificate_expired"), .tls, .failed, "", "saker-server certificate renew"),
         Case("pin", Facts.link(.refused, "pin_mismatch"), .tls, .failed, "", "pinned_key"),
         Case(
             "client certificate", Facts.link(.refused, "client_certificate_refused"), .tls, .failed, "",
@@ -62,7 +63,7 @@ extension DiagnosisTests {
         Case("another server", Facts.link(.waiting, "foreign_server"), .tls, .failed, "", "sign-in page"),
         Case("proxy in between", Facts.link(.refused, "certificate_untrusted"), .tls, .failed, "", "proxy on the way"),
         Case("cut", Facts.link(.waiting, "handshake_cut"), .tls, .failed, "", "firewall"),
-        Case("silent", Facts.link(.waiting, "handshake_timeout"), .tls, .failed, "", "mtu 1280"),
+        Case("silent", Facts.link(.waiting, "handshake_timeout"), .tls, .failed, "", "smaller MTU"),
         Case("old TLS", Facts.link(.waiting, "protocol_version"), .tls, .failed, "", "minimum_tls"),
         Case("unheard-of", Facts.link(.waiting, "something_new"), .tls, .failed, "", "saker reconnect"),
         Case("no TLS, no login", Facts.link(.refused, "certificate_untrusted"), .login, .notChecked, "TLS failed"),

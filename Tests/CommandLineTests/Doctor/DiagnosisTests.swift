@@ -47,10 +47,23 @@ import Varlink
 
     @Test func aFailureIsShownWithItsRemedyBelow() throws {
         let lines = Diagnosis(Self.gpsd(.unreachable("Connection\u{1B} refused"))).lines
-        let index = try #require(lines.firstIndex { $0.hasPrefix("FAILED       gpsd            gpsd does not answer") })
-        #expect(lines[index].hasSuffix("Connection? refused"))
-        #expect(lines[index + 1].hasPrefix("                             -> Start it: sudo systemctl enable"))
-        #expect(lines[index + 2].hasPrefix("not checked  device          gpsd does not answer"))
+        let index = try #require(lines.firstIndex { $0.hasPrefix("FAILED       gpsd           gpsd does not answer") })
+        #expect(lines[index].hasSuffix("(Connection? refused)"))
+        #expect(lines[index + 1].hasPrefix("             -> Start it: sudo systemctl enable"))
+        #expect(lines[index + 2].hasPrefix("not checked  device         gpsd does not answer"))
         #expect(lines.last?.contains("1 failed") == true)
+    }
+
+    /// Every finding at 80 columns: no line is wider unless one word is, and no word is lost.
+    @Test(
+        arguments: agentCases + configurationCases + receiverCases + clockCases + serverCases + storageCases
+            + fenceCases)
+    func theDoctorFitsTheTerminal(_ given: Case) {
+        let diagnosis = Diagnosis(given.facts)
+        let lines = diagnosis.lines(width: 80)
+        #expect(lines.allSatisfy { $0.count <= 80 || $0.split(separator: " ").count <= 2 }, "\(lines)")
+        #expect(
+            lines.joined(separator: " ").split(separator: " ")
+                == diagnosis.lines.joined(separator: " ").split(separator: " "))
     }
 }

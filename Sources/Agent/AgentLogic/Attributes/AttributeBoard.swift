@@ -147,6 +147,22 @@ package struct AttributeBoard: Hashable, Sendable {
         return (taken, ignored)
     }
 
+    /// The attributes of custom points by the same rules. What has the wrong type is left out, because the server never shows it.
+    /// What is no column that the vehicle knows stays: a column may have come since the login. Each key and reason is told once.
+    package func judge(_ points: [TrackPoint]) -> (points: [TrackPoint], ignored: [IgnoredAttribute]) {
+        var told: Set<IgnoredAttribute> = []
+        let judged = points.map { point in
+            guard !point.attributes.isEmpty else { return point }
+            var point = point
+            let (taken, ignored) = judge(point.attributes)
+            let unknown = Set(ignored.filter { $0.reason == .unknownKey }.map(\.key))
+            point.attributes = taken.merging(point.attributes.filter { unknown.contains($0.key) }) { kept, _ in kept }
+            told.formUnion(ignored)
+            return point
+        }
+        return (judged, told.sorted { ($0.key, $0.detail) < ($1.key, $1.detail) })
+    }
+
     // MARK: Inside
 
     private struct Refusal: Error {

@@ -75,6 +75,8 @@ package struct ServiceMachine: Hashable, Sendable {
     package let timing: Timing
 
     private var startRequest: RequestID?
+    /// As which entity the service ran before the start that is being answered; nil: it never ran.
+    private var formerEntity: String?
     /// Somebody who waits for an answer has named the entity.
     private var isEntityChosen = false
     /// The server has named another entity since the last login.
@@ -137,6 +139,7 @@ package struct ServiceMachine: Hashable, Sendable {
         state = .starting(entity: entity)
         startRequest = request
         isEntityChosen = isChosen
+        formerEntity = target.entity
         // The timer first: starting the uplink may answer at once.
         let actions: [Action] = [
             persist(TargetState(entity: entity, isServiceStarted: true)),
@@ -235,10 +238,11 @@ package struct ServiceMachine: Hashable, Sendable {
         return actions + updateFeed()
     }
 
-    /// A start has failed: nothing is uploaded and nothing is gathered.
+    /// A start has failed: nothing is uploaded and nothing is gathered. A later start is as the entity of before again, because
+    /// the refused one helps nobody.
     private mutating func abandonStart() -> [Action] {
         guard let entity else { return [] }
-        var actions = [persist(TargetState(entity: entity))]
+        var actions = [persist(TargetState(entity: formerEntity ?? entity))]
         actions += endGathering("the service could not be started")
         state = .stopping(entity: entity)
         return actions + [.stopUplink(drainMilliseconds: 0)] + updateFeed()

@@ -7,7 +7,7 @@ extension AlarmReport {
         let content = alarm.content
         self.init(
             number: Int64(clamping: alarm.number), id: content.id == 0 ? nil : Int64(bitPattern: content.id),
-            type: Int64(content.type), entity: content.entity, time: content.time > 0 ? content.time : nil,
+            type: Int64(content.type), entity: content.entity, time: content.happened,
             received: content.received,
             body: JSONValue(alarmBody: content.body),
             early: content.early == nil ? nil : true, confirmed: content.early == nil ? nil : alarm.isConfirmed)

@@ -102,6 +102,12 @@ final class AttributeShell {
 
     // MARK: Calls of the control socket
 
+    /// Custom points as the server gets them, and their attributes that it does not show.
+    func judge(_ points: [TrackPoint]) -> (points: [TrackPoint], ignored: [IgnoredValue]) {
+        let (judged, ignored) = board.judge(points)
+        return (judged, ignored.map(IgnoredValue.init))
+    }
+
     func set(_ values: [String: JSONValue], ttl: TimeAmount?) -> SetAttributesReply {
         let (known, odd) = Self.read(values)
         let now = context.now

@@ -12,6 +12,17 @@ extension Agent: AgentControlHandler {
     // MARK: Service
 
     package func startService(entity: String?) -> EventLoopFuture<StartServiceReply> {
+        if let entity, link.login.isDevice, !entity.utf8.elementsEqual(service.entity.utf8),
+            EntityName.problem(with: entity) == nil
+        {
+            let error = AgentControlError(
+                .parameterError, in: .startService,
+                reason: "this vehicle has a certificate of its own, so the server says which entity it is (now "
+                    + "\(service.entity)). On the server: saker-server device move \(service.entity) \(entity). "
+                    + "Nothing has changed here",
+                parameter: "entity")
+            return context.loop.makeFailedFuture(error)
+        }
         let started = service.start(entity: entity).assumeIsolated().map { [service] reply in
             var reply = reply
             reply.gathering = service.isGatheringWanted
@@ -139,7 +150,9 @@ extension Agent: AgentControlHandler {
     // MARK: The server
 
     package func addPoints(_ points: [TrackPoint], entity: String?) -> EventLoopFuture<AddPointsReply> {
-        requests.addPoints(points, entity: entity, .init(entity: link.entity, limits: link.limits))
+        let (points, ignored) = attributeShell.judge(points)
+        return requests.addPoints(
+            points, entity: entity, ignored: ignored, .init(entity: link.entity, limits: link.limits))
     }
 
     package func call(path: String, parameters: [String: String]) -> EventLoopFuture<WebAPIReply> {

@@ -17,7 +17,7 @@ final class LinkShell {
     private(set) var health: HealthTeller
     private let timers: ShellTimers<UplinkTimer>
     private(set) var server: AgentConfiguration.Server
-    private var login: Login
+    private(set) var login: Login
 
     private(set) var machine: UplinkMachine
     private lazy var channel = LinkChannel(context, connector: connector) { [weak self] id, event in

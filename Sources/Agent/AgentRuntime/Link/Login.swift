@@ -22,6 +22,9 @@ struct Login: Hashable {
         self.boot = boot.map(BootName.bytes) ?? []
     }
 
+    /// Without an access key the certificate of the vehicle says who it is.
+    var isDevice: Bool { accessKey.revealed.isEmpty }
+
     /// `fences`: the version of the server's fences that the agent has for the entity.
     func hello(as entity: String, with ring: RingEnds, fences version: UInt64) -> Hello {
         var hello = Hello()

@@ -57,7 +57,10 @@ final class RequestShell {
 
     // MARK: Calls of the control socket
 
-    func addPoints(_ points: [TrackPoint], entity: String?, _ terms: Terms) -> EventLoopFuture<AddPointsReply> {
+    /// `ignored`: what the reply says of their attributes.
+    func addPoints(
+        _ points: [TrackPoint], entity: String?, ignored: [IgnoredValue] = [], _ terms: Terms
+    ) -> EventLoopFuture<AddPointsReply> {
         let limits = terms.limits
         let keys = points.reduce(into: Set<String>()) { $0.formUnion($1.attributes.keys) }
         guard points.count <= limits.batchPoints else {
@@ -84,7 +87,7 @@ final class RequestShell {
             let refused = reply.refused.map {
                 RefusedPointReply(index: Int64(clamping: $0.sequence), reason: $0.reason)
             }
-            promise.succeed(AddPointsReply(stored: Int64(reply.stored), refused: refused))
+            promise.succeed(AddPointsReply(stored: Int64(reply.stored), refused: refused, ignored: ignored))
         } fail: {
             promise.fail($0)
         }

@@ -85,6 +85,8 @@ final class ServiceShell {
         while !due.isEmpty { perform(due.removeFirst()) }
         isPerforming = false
         mayHaveChanged()
+        // A start that was refused as another entity.
+        if machine.state == .stopped, let former = machine.target.entity { entity = former }
     }
 
     private func perform(_ action: ServiceMachine.Action) {

@@ -20,8 +20,15 @@ extension SettingsRecord {
     mutating func apply(_ change: LocationOptionsChange) {
         for (name, value) in change.values {
             guard let key = SettingKey(rawValue: name) else { continue }
-            self[key] = key.canBeOff && value.doubleValue == 0 ? nil : SettingValue(value, of: key)
+            self[key] = key.canBeOff && Self.isNone(value, of: key) ? nil : SettingValue(value, of: key)
         }
+    }
+}
+
+extension SettingsRecord {
+    /// 0 turns a setting off. Of the two that mobile SDKs have, -1 is their value for "none".
+    fileprivate static func isNone(_ value: JSONValue, of key: SettingKey) -> Bool {
+        value.doubleValue == 0 || (key == .desiredAccuracy || key == .distanceFilter) && value.doubleValue == -1
     }
 }
 

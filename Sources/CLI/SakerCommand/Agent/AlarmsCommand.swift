@@ -1,6 +1,7 @@
 import AgentControl
 import ArgumentParser
 import JSON
+import Terminal
 
 /// `saker alarms`
 struct AlarmsCommand: AsyncParsableCommand {
@@ -13,11 +14,12 @@ struct AlarmsCommand: AsyncParsableCommand {
             Examples:
               saker alarms --from yesterday
               saker alarms --type 3 --limit 10          the last ten alarms of server fences
-              saker alarms --fence 15 --action exit     when the vehicle left its own fence 15
+              saker alarms --fence depot --action exit  when the vehicle left its own fence depot
               saker alarms --after 41 --json            alarms after number 41, for a program
             """)
 
     @OptionGroup var agent: AgentOptions
+    @OptionGroup var table: TableOptions
 
     @Option(name: .long, help: ArgumentHelp("Only those of this time and later.", valueName: "time"))
     var from: String?
@@ -35,8 +37,10 @@ struct AlarmsCommand: AsyncParsableCommand {
 
     @Option(
         name: .long, parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("Only those of this fence of the vehicle's own; may be given again.", valueName: "number"))
-    var fence: [Int64] = []
+        help: ArgumentHelp(
+            "Only those of this fence, by number or name; may be given again. With --type 3: of the server's fences.",
+            valueName: "fence"))
+    var fence: [String] = []
 
     @Option(
         name: .long,
@@ -56,9 +60,9 @@ struct AlarmsCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard 1...1000 ~= limit else { throw ValidationError("--limit \(limit) is not allowed: give 1 to 1000") }
-        if let fence = fence.first(where: { $0 < 1 }) {
+        if let fence = fence.first(where: { Int64($0).map { $0 < 1 } ?? $0.isEmpty }) {
             throw ValidationError(
-                "--fence \(fence) is no number of a fence: give 1 or more, as saker fence list shows it")
+                "--fence '\(fence)' is no fence: give a number of 1 or more or a name, as saker fence list shows them")
         }
         for action in action where AlarmSelection.Action(rawValue: action) == nil {
             throw ValidationError("--action '\(action.shortened)' is none: give enter, exit, stay or overspeed")
@@ -74,25 +78,28 @@ struct AlarmsCommand: AsyncParsableCommand {
             [
                 "from": from.map(JSONValue.integer), "through": through.map(JSONValue.integer),
                 "type": type.map(JSONValue.integer), "entity": entity.map(JSONValue.string),
-                "fences": fence.isEmpty ? nil : .array(fence.map(JSONValue.integer)),
+                "fences": try await FenceCalls.numbers(of: fence, agent, type == 3 ? .string("server") : nil),
                 "actions": action.isEmpty ? nil : .array(action.map(JSONValue.string)),
                 "after": after.map(JSONValue.integer), "limit": .integer(limit),
             ]
-        ) { (reply: AlarmsReply) in AlarmView.lines(reply) }
+        ) { (reply: AlarmsReply) in AlarmView.lines(reply, width: table.width) }
     }
 }
 
 /// Alarms for people.
 enum AlarmView {
-    static func lines(_ reply: AlarmsReply) -> [String] {
+    static func lines(_ reply: AlarmsReply, width: Int? = nil) -> [String] {
         guard !reply.alarms.isEmpty else { return ["No alarms."] }
-        var table = TextTable([.trailing], header: ["NUMBER", "TIME", "ENTITY", "KIND", "CONTENT"])
+        var table = TextTable([
+            .number("NUMBER"), "TIME", .text("ENTITY", rank: 2), TextTable.Column("KIND", rank: 1), .text("CONTENT"),
+        ])
         for alarm in reply.alarms {
             table.add(
                 "\(alarm.number)", TimeText.local(alarm.time ?? alarm.received), alarm.entity, kind(alarm),
                 content(alarm))
         }
-        return table.lines + (reply.more ? ["There are more: give --limit, --from, --through or --after."] : [])
+        return table.lines(width: width)
+            + (reply.more ? ["There are more: give --limit, --from, --through or --after."] : [])
     }
 
     /// In one line, without its time.

@@ -1,6 +1,7 @@
 import AgentControl
 import ArgumentParser
 import JSON
+import Terminal
 
 /// `saker cache`
 struct CacheCommand: ParsableCommand {
@@ -20,6 +21,7 @@ struct CacheCommand: ParsableCommand {
             abstract: "Shows how many points of each entity the cache holds.")
 
         @OptionGroup var agent: AgentOptions
+        @OptionGroup var table: TableOptions
 
         @Argument(help: "Only these entities.")
         var entities: [String] = []
@@ -27,21 +29,24 @@ struct CacheCommand: ParsableCommand {
         func run() async throws {
             try await agent.call(.getCacheInfo, ["entities": entities.list]) { (reply: CacheInfoReply) in
                 let now = TimeText.now
-                return CacheView.lines(reply.cache, now: now) + [""] + Self.lines(reply.entities, now: now)
+                return CacheView.lines(reply.cache, now: now).flatMap { TextFold.lines($0, width: table.width) } + [""]
+                    + Self.lines(reply.entities, now: now, width: table.width)
             }
         }
 
-        static func lines(_ entities: [EntityCache], now: Int64) -> [String] {
+        static func lines(_ entities: [EntityCache], now: Int64, width: Int? = nil) -> [String] {
             guard !entities.isEmpty else { return ["No entity has points in the cache."] }
-            var table = TextTable(
-                [.leading, .trailing], header: ["ENTITY", "POINTS", "OLDEST", "NEWEST", "AGE OF THE OLDEST"])
+            var table = TextTable([
+                .text("ENTITY"), .number("POINTS"), "OLDEST", TextTable.Column("NEWEST", rank: 1),
+                TextTable.Column("AGE OF THE OLDEST", rank: 2),
+            ])
             for entity in entities {
                 table.add(
                     entity.entity, Quantity.count(entity.points), entity.firstTime.map(TimeText.local) ?? "",
                     entity.lastTime.map(TimeText.local) ?? "",
                     entity.firstTime.map { TimeText.relative($0, now: now) } ?? "")
             }
-            return table.lines
+            return table.lines(width: width)
         }
     }
 
@@ -90,7 +95,9 @@ struct CacheCommand: ParsableCommand {
             let range = [
                 from.map { "from \(TimeText.local($0))" }, through.map { "up to \(TimeText.local($0))" },
             ].compactMap { $0 }.joined(separator: " ")
-            for line in Info.lines(info.entities, now: TimeText.now) { Console.print(line) }
+            for line in Info.lines(info.entities, now: TimeText.now, width: TerminalSize.columns) {
+                Console.print(line)
+            }
             Console.write(
                 "Forget the points of \(whose)\(range.isEmpty ? "" : " \(range)") for good? They were not uploaded. [y/N] "
             )

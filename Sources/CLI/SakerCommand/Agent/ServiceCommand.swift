@@ -17,8 +17,9 @@ struct ServiceCommand: ParsableCommand {
               saker service start
               saker service start --entity van_07
               saker service stop --timeout 30
+              saker service restart --entity van_09        the vehicle has another name from now on
             """,
-        subcommands: [Start.self, Stop.self])
+        subcommands: [Start.self, Stop.self, Restart.self])
 
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import AgentControl
 import JSON
+import Terminal
 
 /// Shows the settings of the list ``AgentSetting/all`` to a person.
 enum SettingsView {
@@ -15,14 +16,14 @@ enum SettingsView {
     }
 
     static func lines(_ settings: AgentSettings) -> [String] {
-        var table = TextTable()
+        var table = TextTable.pairs
         for setting in AgentSetting.all {
             guard let text = settings.values[setting.key].map({ text($0, setting.kind) }) ?? setting.absent else {
                 continue
             }
             table.add(setting.label, text)
         }
-        return table.lines
+        return table.lines(width: TerminalSize.columns)
     }
 
     private static func text(_ value: JSONValue, _ kind: AgentSetting.Kind) -> String {

@@ -1,6 +1,7 @@
 import AgentControl
 import ArgumentParser
 import JSON
+import Terminal
 
 /// `saker status`
 struct StatusCommand: AsyncParsableCommand {
@@ -30,7 +31,9 @@ struct StatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard watch else {
-            return try await agent.call(.getStatus) { (reply: Reply) in StatusView(reply.status).lines }
+            return try await agent.call(.getStatus) { (reply: Reply) in
+                StatusView(reply.status).lines(width: TerminalSize.columns)
+            }
         }
         // When the first request fails, the command fails. Later the agent may come and go.
         var reply = try await agent.reply(.getStatus)
@@ -40,7 +43,7 @@ struct StatusCommand: AsyncParsableCommand {
                 Console.print(reply.description)
             } else {
                 let view = StatusView(try AgentOptions.decoded(reply, as: Reply.self).status)
-                Console.write(screen.draw(view.lines, on: Console.size))
+                Console.write(screen.draw(view.lines(width: TerminalSize.columns), on: Console.size))
             }
             reply = try await next(&screen)
         }

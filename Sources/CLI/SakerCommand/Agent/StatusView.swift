@@ -1,4 +1,5 @@
 import AgentControl
+import Terminal
 
 /// Shows the status to a person. Every time is relative to the agent's own clock.
 struct StatusView {
@@ -8,8 +9,11 @@ struct StatusView {
         self.status = status
     }
 
-    var lines: [String] {
-        var table = TextTable()
+    var lines: [String] { lines(width: nil) }
+
+    /// `width`: columns of the terminal, where sentences go on below; nil: a line for each.
+    func lines(width: Int?) -> [String] {
+        var table = TextTable.pairs
         let rows =
             HealthView.rows(status) + [
                 ("Service", service), ("Gather", gather), ("Receiver", feed), ("Fix", fix), ("Connection", link),
@@ -21,7 +25,7 @@ struct StatusView {
         for (title, texts) in rows {
             for (index, text) in texts.enumerated() { table.add(index == 0 ? title : "", text) }
         }
-        return [headline, ""] + table.lines
+        return TextFold.lines(headline, width: width) + [""] + table.lines(width: width)
     }
 
     /// The status in one line.
@@ -95,6 +99,12 @@ struct StatusView {
             case .noFix: "no fix yet"
             case .fix: "fix"
             }
+        // The sentence of the agent names gpsd's address, and why it does not answer.
+        if feed.state == .unreachable || feed.state == .permissionDenied, let error = feed.lastError,
+            error.contains("gpsd ")
+        {
+            return [error, feed.since.map { "since \(TimeText.both($0, now: now))" }].compactMap { $0 }
+        }
         let place = [feed.source.map { "gpsd at \($0)" }, feed.device].compactMap { $0 }.joined(separator: ", ")
         return [state + since(feed.since), place, feed.lastError ?? ""].filter { !$0.isEmpty }
     }
@@ -134,7 +144,9 @@ struct StatusView {
     }
 
     private var cache: [String] {
-        CacheView.lines(status.cache, now: now, isOnline: status.link.state == .online)
+        CacheView.lines(
+            status.cache, now: now, isOnline: status.link.state == .online,
+            isLosing: (status.counters.lost["bound"] ?? 0) > 0)
     }
 
     private var points: [String] {
@@ -228,8 +240,11 @@ extension LinkStatus {
 
 /// The cache as a whole.
 enum CacheView {
-    /// When `isOnline` is true, the room that is left matters only after the connection is lost.
-    static func lines(_ cache: CacheStatus, now: Int64, isOnline: Bool = false) -> [String] {
+    /// When `isOnline` is true, the room that is left matters only after the connection is lost. `isLosing`: points were dropped
+    /// for want of room since the agent started.
+    static func lines(
+        _ cache: CacheStatus, now: Int64, isOnline: Bool = false, isLosing: Bool = false
+    ) -> [String] {
         let limit = cache.limit.map { " of \(Quantity.bytes($0))\(share(cache.bytes, of: $0))" } ?? ", no limit"
         let sent = cache.unacknowledged > 0 ? " (\(Quantity.count(cache.unacknowledged)) sent)" : ""
         var lines = [
@@ -238,17 +253,24 @@ enum CacheView {
         if let first = cache.firstTime, cache.points > 0 {
             lines.append("the oldest of \(TimeText.both(first, now: now))")
         }
-        if let time = cache.timeToFull {
-            lines.append(room(for: time, isOnline: isOnline))
-        }
         if cache.state == .memory {
             lines.append("IN MEMORY ONLY: " + (cache.lastError ?? "the disk refuses writes"))
+        } else if let room = room(cache, now: now, isOnline: isOnline, isLosing: isLosing) {
+            lines.append(room)
         }
         return lines
     }
 
-    private static func room(for time: Int64, isOnline: Bool) -> String {
-        if time == 0 { return "FULL: each further point drops the oldest" }
+    /// One forecast for everybody: the agent's own. Nil when there is none, as in memory, where the disk's room does not count.
+    static func room(_ cache: CacheStatus, now: Int64, isOnline: Bool, isLosing: Bool) -> String? {
+        guard cache.state == .disk, let time = cache.timeToFull else { return nil }
+        if time == 0, !isOnline, cache.points > 0 {
+            let next = cache.firstTime.map { ", from \(TimeText.local($0)) on" } ?? ""
+            return isLosing
+                ? "FULL: points are lost; the next ones drop the oldest\(next)"
+                : "no room is left: the next points drop the oldest\(next)"
+        }
+        if time == 0 { return "no room is left, and none is needed while the server takes the points" }
         return isOnline
             ? "room for \(TimeText.duration(time)) without a connection, at the present rate"
             : "full in \(TimeText.duration(time)) at the present rate, then the oldest points are dropped"

@@ -18,12 +18,13 @@ struct WatchCommand: AsyncParsableCommand {
 
     func run() async throws {
         let replies = agent.client.varlink.stream("\(AgentInterface.name).\(AgentMethod.monitor.rawValue)")
+        var view = EventView()
         do {
             for try await reply in replies {
                 if agent.json {
                     Console.print(reply.description)
-                } else {
-                    Console.print(EventView.line(try AgentOptions.decoded(reply, as: Reply.self).event))
+                } else if let line = view.line(try AgentOptions.decoded(reply, as: Reply.self).event) {
+                    Console.print(line)
                 }
             }
         } catch let error as VarlinkError {
@@ -41,7 +42,18 @@ struct WatchCommand: AsyncParsableCommand {
 }
 
 /// One event in one line.
-enum EventView {
+struct EventView {
+    private var gather: String?
+
+    /// Nil for an event that tells a person nothing new: gathering goes on with each point.
+    mutating func line(_ event: AgentEvent) -> String? {
+        guard case .gather = event.change else { return Self.line(event) }
+        let text = Self.text(event)
+        guard text != gather else { return nil }
+        gather = text
+        return Self.line(event)
+    }
+
     static func line(_ event: AgentEvent) -> String {
         let kind = event.kind + String(repeating: " ", count: max(10 - event.kind.count, 0))
         return "\(TimeText.clock(event.time))  \(kind)  \(text(event))".printable
@@ -90,6 +102,12 @@ enum EventView {
             }
         let place = feed.lastFix.map {
             feed.state == .fix ? Quantity.place($0.latitude, $0.longitude) : nil
+        }
+        // The sentence of the agent says it with gpsd's address and the cause.
+        if feed.state == .unreachable || feed.state == .permissionDenied, let error = feed.lastError,
+            error.contains("gpsd ")
+        {
+            return error
         }
         return [words, place ?? nil, feed.device, feed.lastError].compactMap { $0 }.joined(separator: ", ")
     }

@@ -26,7 +26,12 @@ struct Diagnosis: Hashable {
     /// 3 when the agent could not be asked, else 1 when something failed, else 0.
     var exitCode: Int32 { isAgentSilent ? 3 : list.hasFailure ? 1 : 0 }
 
-    var lines: [String] { list.lines(ending: "Nothing keeps this vehicle from being tracked.") }
+    var lines: [String] { lines(width: nil) }
+
+    /// `width`: columns of the terminal, where sentences go on below; nil: a line for each.
+    func lines(width: Int?) -> [String] {
+        list.lines(ending: "Nothing keeps this vehicle from being tracked.", width: width)
+    }
 
     var json: JSONValue { list.json }
 }

@@ -2,6 +2,7 @@ import AgentControl
 import ArgumentParser
 import Glibc
 import JSON
+import Terminal
 import Varlink
 
 /// `saker doctor`
@@ -46,7 +47,7 @@ struct DoctorCommand: AsyncParsableCommand {
         if json {
             Console.print(diagnosis.json.description)
         } else {
-            for line in diagnosis.lines { Console.print(line) }
+            for line in diagnosis.lines(width: TerminalSize.columns) { Console.print(line) }
         }
         if diagnosis.exitCode != 0 { Glibc.exit(diagnosis.exitCode) }
     }

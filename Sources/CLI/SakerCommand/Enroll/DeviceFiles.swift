@@ -99,6 +99,7 @@ struct DeviceFiles {
 
     var outcome: EnrollmentOutcome {
         EnrollmentOutcome(
-            server: "\(identity.host):\(identity.port)", entity: identity.entity, hasWebAPI: true, directory: directory)
+            server: "\(identity.host):\(identity.port)", entity: identity.entity, hasWebAPI: true,
+            hasKey: false, directory: directory)
     }
 }

@@ -92,6 +92,6 @@ struct EnrollmentFiles {
     var outcome: EnrollmentOutcome {
         EnrollmentOutcome(
             server: "\(enrollment.host):\(enrollment.port)", entity: entity, hasWebAPI: enrollment.webAddress != nil,
-            directory: directory)
+            hasKey: true, directory: directory)
     }
 }

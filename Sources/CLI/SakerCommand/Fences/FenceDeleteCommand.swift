@@ -3,6 +3,7 @@ import ArgumentParser
 import Geofencing
 import JSON
 import NIOCore
+import Terminal
 import TrackModel
 
 /// `saker fence delete`
@@ -45,6 +46,10 @@ struct FenceDelete: AsyncParsableCommand {
         if let entity = selection.entity {
             found = found.filter { FenceView.definition($0)?.watch.entities.map(\.text) == [entity] }
         }
+        // There is nothing to delete, as wished.
+        if found.isEmpty, all {
+            return Console.print(agent.json ? "{\"code\":0,\"deleted\":[],\"durable\":true}" : "There are no fences.")
+        }
         guard !found.isEmpty else {
             throw CommandFailure(.failed, "there is no such fence: saker fence list shows all")
         }
@@ -69,7 +74,7 @@ struct FenceDelete: AsyncParsableCommand {
                 "deleting \(Quantity.count(Int64(fences.count), "fence")) cannot be undone: give --yes when nobody can be asked"
             )
         }
-        for line in FenceView.table(fences) { Console.print(line) }
+        for line in FenceView.table(fences, width: TerminalSize.columns) { Console.print(line) }
         Console.write(
             "Delete \(fences.count == 1 ? "this fence" : "these \(Quantity.count(Int64(fences.count), "fence"))")? [y/N] "
         )

@@ -55,7 +55,7 @@ struct FenceEditCommand: AsyncParsableCommand {
     @Option(name: .long, parsing: .unconditional, help: ArgumentHelp("Other metres around the shape.", valueName: "m"))
     var buffer: Double?
 
-    @Option(help: "The datum of --at (default: wgs84).")
+    @Option(help: "The datum of --at. Default: that of the fence.")
     var datum: DatumArgument?
 
     @Option(name: .long, help: "Take this away; may be given again.")
@@ -114,7 +114,10 @@ struct FenceEditCommand: AsyncParsableCommand {
     private func shape(of former: ShapeDraft?) throws -> ShapeDraft {
         let places = try at.flatMap { try PlaceText.places($0, "--at") }
         var draft = former ?? ShapeDraft(.polygon([]))
-        if !places.isEmpty { draft.datum = datum?.datum ?? .wgs84 }
+        if !places.isEmpty, former == nil, datum == nil {
+            throw CommandFailure(.usage, "the fence is so large that its datum was not sent: give --datum for --at")
+        }
+        if let datum { draft.datum = datum.datum }
         if let buffer { draft.buffer = buffer }
         func one(_ former: Degrees) throws -> Degrees {
             guard places.count <= 1 else {

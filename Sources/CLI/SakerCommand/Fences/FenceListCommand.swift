@@ -1,6 +1,7 @@
 import AgentControl
 import ArgumentParser
 import JSON
+import Terminal
 
 /// `saker fence list`
 struct FenceList: AsyncParsableCommand {
@@ -15,6 +16,7 @@ struct FenceList: AsyncParsableCommand {
             """)
 
     @OptionGroup var agent: AgentOptions
+    @OptionGroup var table: TableOptions
     @OptionGroup var selection: FenceSelectionOptions
 
     @OptionGroup var whose: FenceSourceOptions
@@ -29,7 +31,7 @@ struct FenceList: AsyncParsableCommand {
             return page.more ? page.fences.last?.id : nil
         }
         if agent.json { return }
-        for line in FenceView.table(fences) { Console.print(line) }
+        for line in FenceView.table(fences, width: table.width) { Console.print(line) }
     }
 }
 
@@ -48,6 +50,6 @@ struct FenceShow: AsyncParsableCommand {
     func run() async throws {
         let report = try await FenceCalls.one(fence, agent, whose.source)
         if agent.json { return Console.print(try JSONValue(encoding: report).description) }
-        for line in FenceView.details(report) { Console.print(line) }
+        for line in FenceView.details(report, width: TerminalSize.columns) { Console.print(line) }
     }
 }

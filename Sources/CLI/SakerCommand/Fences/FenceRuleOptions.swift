@@ -269,6 +269,11 @@ struct FenceRuleOptions: ParsableArguments {
             given[name] = (value.description, false)
         }
         for text in remote { given[try known(text[...], "--remote"), default: (nil, false)].isRemote = true }
+        guard remote.isEmpty || (report ?? base?.isReported ?? false) else {
+            throw ValidationError(
+                "--remote tells other vehicles through the server, and without --report the server hears nothing: add --report"
+            )
+        }
         var reactions = base?.reactions ?? []
         for (name, value) in given.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             let former = reactions.first { $0.on == name }

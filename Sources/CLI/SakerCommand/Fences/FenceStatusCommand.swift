@@ -3,6 +3,7 @@ import ArgumentParser
 import FenceArguments
 import Geodesy
 import JSON
+import Terminal
 
 /// `saker fence status`
 struct FenceStatusCommand: AsyncParsableCommand {
@@ -17,10 +18,12 @@ struct FenceStatusCommand: AsyncParsableCommand {
               saker fence status
               saker fence status depot --at 40.0405,116.3008
               saker fence status --at -54.8,-68.3
+              saker fence status --inside                  only those that it is in
               saker fence status --server                  of the fences that the server has sent
             """)
 
     @OptionGroup var agent: AgentOptions
+    @OptionGroup var table: TableOptions
     @OptionGroup var selection: FenceSelectionOptions
     @OptionGroup var whose: FenceSourceOptions
 
@@ -29,6 +32,9 @@ struct FenceStatusCommand: AsyncParsableCommand {
 
     @Option(help: "The datum of --at.")
     var datum: DatumArgument = .wgs84
+
+    @Flag(name: .long, help: "Only fences that the vehicle, or the place, is in.")
+    var inside = false
 
     func validate() throws {
         _ = try at.map { try PlaceText.place($0, "--at") }
@@ -50,18 +56,23 @@ struct FenceStatusCommand: AsyncParsableCommand {
         var (entity, statuses): (String, [FenceStatusReport]) = ("", [])
         try await FenceCalls.pages(.getFenceStatus, parameters, agent, isPrinted: true) { (page: FenceStatusReply) in
             entity = page.entity
-            statuses += page.statuses
+            statuses += page.statuses.filter { !inside || $0.status == .inside }
             return page.more ? page.statuses.last?.fenceID : nil
         }
         if agent.json { return }
         let lines = Self.lines(
-            statuses, entity: entity, isPlace: place != nil, isServer: whose.server, now: TimeText.now)
+            statuses, entity: entity, isPlace: place != nil, isServer: whose.server, now: TimeText.now,
+            isInsideOnly: inside, width: table.width)
         for line in lines { Console.print(line) }
     }
 
     static func lines(
-        _ statuses: [FenceStatusReport], entity: String, isPlace: Bool, isServer: Bool = false, now: Int64
+        _ statuses: [FenceStatusReport], entity: String, isPlace: Bool, isServer: Bool = false, now: Int64,
+        isInsideOnly: Bool = false, width: Int? = nil
     ) -> [String] {
+        guard !statuses.isEmpty || !isInsideOnly else {
+            return ["\(isPlace ? "The place" : entity) is in none of the fences.".printable]
+        }
         guard !statuses.isEmpty else {
             let text =
                 isServer
@@ -69,8 +80,8 @@ struct FenceStatusCommand: AsyncParsableCommand {
             return [text.printable]
         }
         var table = TextTable(
-            [.trailing, .leading, .leading, .trailing],
-            header: ["FENCE", "NAME", "STATUS", "DISTANCE"] + (isPlace ? [] : ["SINCE", "LAST POINT"]))
+            [.number("FENCE"), .text("NAME"), "STATUS", .number("DISTANCE")]
+                + (isPlace ? [] : [.text("SINCE"), TextTable.Column("LAST POINT", rank: 1)]))
         for status in statuses {
             var cells = [
                 "\(status.fenceID)", status.name,
@@ -85,9 +96,10 @@ struct FenceStatusCommand: AsyncParsableCommand {
             }
             table.add(cells)
         }
+        guard !isInsideOnly else { return table.lines(width: width) }
         let inside = Int64(statuses.count { $0.status == .inside })
         let who = isPlace ? "The place" : entity
-        return table.lines + [
+        return table.lines(width: width) + [
             "", "\(who) is inside \(inside) of \(Quantity.count(Int64(statuses.count), "fence")).".printable,
         ]
     }

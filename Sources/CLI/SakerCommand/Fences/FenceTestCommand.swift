@@ -4,6 +4,7 @@ import FenceArguments
 import FenceFiles
 import Geofencing
 import JSON
+import Terminal
 import TimeZones
 import TrackModel
 
@@ -23,6 +24,7 @@ struct FenceTest: AsyncParsableCommand {
             """)
 
     @OptionGroup var agent: AgentOptions
+    @OptionGroup var table: TableOptions
 
     @Argument(help: "The track.")
     var track: String
@@ -80,7 +82,7 @@ struct FenceTest: AsyncParsableCommand {
         if agent.json {
             Console.print(TrialView.json(trial).description)
         } else {
-            for line in TrialView.lines(trial, fences: found.count) { Console.print(line) }
+            for line in TrialView.lines(trial, fences: found.count, width: table.width) { Console.print(line) }
             if let output { Console.print("The map is in \(output.printable).") }
         }
         guard leftOut == 0 else {

@@ -3,13 +3,17 @@ import FenceJSON
 import Geodesy
 import Geofencing
 import JSON
+import Terminal
 import TrackModel
 
 /// Fences for people.
 enum FenceView {
-    static func table(_ fences: [LocalFenceReport]) -> [String] {
+    static func table(_ fences: [LocalFenceReport], width: Int? = nil) -> [String] {
         guard !fences.isEmpty else { return ["No fences."] }
-        var table = TextTable([.trailing], header: ["NUMBER", "NAME", "SHAPE", "TELLS", "WATCHES", "GROUP"])
+        var table = TextTable([
+            .number("NUMBER"), .text("NAME"), .text("SHAPE", rank: 2), .text("TELLS"), .text("WATCHES", rank: 1),
+            .text("GROUP", rank: 3),
+        ])
         for fence in fences {
             guard let definition = definition(fence) else {
                 table.add("\(fence.id)", "", "?")
@@ -22,7 +26,8 @@ enum FenceView {
         let troubles = fences.compactMap { fence in
             fence.trouble.map { "Fence \(fence.id) is not judged: \($0)".printable }
         }
-        return table.lines + (troubles.isEmpty ? [] : [""] + troubles)
+        return table.lines(width: width)
+            + (troubles.isEmpty ? [] : [""] + troubles.flatMap { TextFold.lines($0, width: width) })
     }
 
     /// Nil for a fence of a version that this program does not know.
@@ -34,8 +39,7 @@ enum FenceView {
 
     private static func shape(_ fence: LocalFenceReport, _ definition: FenceDefinition) -> String {
         guard fence.fence["shape"] != nil else {
-            return
-                "\(definition.district == nil ? "polygon" : "district") of \(Quantity.count(fence.vertices)) vertices"
+            return area(fence, definition)
         }
         let draft = definition.shape
         let around = draft.buffer > 0 ? " and \(metres(draft.buffer)) around it" : ""
@@ -44,9 +48,12 @@ enum FenceView {
         case .point: return "circle of \(metres(draft.buffer))"
         case .corridor(_, let offset): return "corridor of \(metres(offset))\(around)"
         case .polygon:
-            let name = definition.district == nil ? "polygon" : "district"
-            return "\(name) of \(Quantity.count(fence.vertices)) vertices\(around)"
+            return area(fence, definition) + around
         }
+    }
+
+    private static func area(_ fence: LocalFenceReport, _ definition: FenceDefinition) -> String {
+        definition.district.map { "district \($0)" } ?? "polygon of \(Quantity.count(fence.vertices)) vertices"
     }
 
     private static func metres(_ metres: Double) -> String { "\(Quantity.decimal(metres, 1, trimmed: true)) m" }
@@ -74,11 +81,11 @@ enum FenceView {
         return names.joined(separator: ", ") + (rest > 0 ? " and \(Quantity.count(Int64(rest))) more" : "")
     }
 
-    static func details(_ fence: LocalFenceReport) -> [String] {
+    static func details(_ fence: LocalFenceReport, width: Int? = nil) -> [String] {
         guard let definition = definition(fence) else {
             return ["Fence \(fence.id): this program does not know all of it; --json shows it as it is."]
         }
-        var table = TextTable()
+        var table = TextTable.pairs
         func add(_ name: String, _ text: String?) {
             if let text { table.add("  \(name)", text) }
         }
@@ -119,7 +126,7 @@ enum FenceView {
         if fence.modified != fence.created { add("changed", TimeText.local(fence.modified)) }
         let name = definition.name.isEmpty ? "" : " '\(definition.name)'"
         let trouble = fence.trouble.map { ["  It is not judged: \($0)".printable] } ?? []
-        return ["Fence \(fence.id)\(name), revision \(fence.revision)".printable] + trouble + table.lines
+        return ["Fence \(fence.id)\(name), revision \(fence.revision)".printable] + trouble + table.lines(width: width)
     }
 
     private static func addValidity(_ validity: FenceValidity, _ add: (String, String?) -> Void) {

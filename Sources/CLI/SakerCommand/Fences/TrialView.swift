@@ -1,15 +1,18 @@
 import FenceFiles
 import Geofencing
 import JSON
+import Terminal
 import TrackModel
 
 /// The result of a trial for people and for programs.
 enum TrialView {
-    static func lines(_ trial: TrackTrial, fences: Int) -> [String] {
+    static func lines(_ trial: TrackTrial, fences: Int, width: Int? = nil) -> [String] {
         var lines: [String] = []
         if !trial.rows.isEmpty {
-            var table = TextTable(
-                [.leading, .leading, .trailing], header: ["TIME", "ACTION", "FENCE", "NAME", "PLACE", "DETAIL"])
+            var table = TextTable([
+                "TIME", "ACTION", .number("FENCE"), .text("NAME"), TextTable.Column("PLACE", rank: 2),
+                .text("DETAIL", rank: 1),
+            ])
             for row in trial.rows {
                 let place = row.crossing.place
                 table.add(
@@ -17,7 +20,7 @@ enum TrialView {
                     row.isGroup ? "group \(row.name)" : row.name, Quantity.place(place.latitude, place.longitude),
                     detail(row))
             }
-            lines = table.lines + [""]
+            lines = table.lines(width: width) + [""]
         }
         let alarms = trial.rows.isEmpty ? "no alarm" : Quantity.count(Int64(trial.rows.count), "alarm")
         lines.append(

@@ -111,6 +111,8 @@ struct ImportWork {
     private(set) var done: Int64
     private(set) var stored: Int64 = 0
     private(set) var refused: Int64 = 0
+    /// The first reason of each attribute that the points do not show.
+    private(set) var ignored: [String: IgnoredValue] = [:]
     private let isShown: Bool
 
     init(file: String, total: Int64, leftOut: Int64 = 0, skipped: Int64, isShown: Bool) {
@@ -125,6 +127,9 @@ struct ImportWork {
     mutating func took(_ reply: AddPointsReply, of chunk: [PointFile.Point]) {
         done += Int64(chunk.count)
         stored += reply.stored
+        for value in reply.ignored ?? [] where ignored[value.key] == nil && ignored.count < 100 {
+            ignored[value.key] = value
+        }
         for point in reply.refused {
             refused += 1
             guard refused <= Self.toldRefusals else { continue }
@@ -172,12 +177,18 @@ struct ImportWork {
     }
 
     var json: JSONValue {
-        ["stored": .integer(stored), "refused": .integer(refused), "left_out": .integer(leftOut)]
+        [
+            "stored": .integer(stored), "refused": .integer(refused), "left_out": .integer(leftOut),
+            "ignored": .array(ignored.keys.sorted().map(JSONValue.string)),
+        ]
     }
 
     /// Shows the result. Throws when points were refused or left out.
     func finish() throws(CommandFailure) {
         if isShown { Console.print("The server has stored \(Quantity.count(stored, "point")).") }
+        for line in AttributeText.ignored(ignored.values.sorted { $0.key < $1.key }) {
+            Console.complain("saker: \(line)")
+        }
         try complain("are stored")
     }
 

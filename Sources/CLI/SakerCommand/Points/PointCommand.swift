@@ -105,6 +105,8 @@ struct PointCommand: ParsableCommand {
                 throw CommandFailure(.failed, "the server refused the point: \(refused.reason)".printable)
             }
             if !agent.json { Console.print("The server has stored the point.") }
+            guard let ignored = reply.ignored, !ignored.isEmpty else { return }
+            throw CommandFailure(.failed, AttributeText.ignored(ignored).joined(separator: "\nsaker: "))
         }
     }
 }

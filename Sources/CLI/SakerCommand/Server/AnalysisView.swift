@@ -1,21 +1,23 @@
 import JSON
+import Terminal
 
 /// Shows the server's analysis of a track to a person.
 enum AnalysisView {
-    static func stays(_ stays: [JSONValue]) -> [String] {
+    static func stays(_ stays: [JSONValue], width: Int? = nil) -> [String] {
         guard !stays.isEmpty else { return ["No stay in this time."] }
-        var table = TextTable([.leading, .leading, .trailing, .leading])
-        table.add("FROM", "TO", "DURATION", "PLACE")
+        var table = TextTable(["FROM", TextTable.Column("TO", rank: 1), .number("DURATION"), "PLACE"])
         for stay in stays {
             table.add(time(stay, "start_time"), end(stay), duration(stay), place(stay["stay_point"]))
         }
-        return table.lines + ["", Quantity.count(Int64(stays.count), "stay")]
+        return table.lines(width: width) + ["", Quantity.count(Int64(stays.count), "stay")]
     }
 
-    static func trips(_ trips: [JSONValue]) -> [String] {
+    static func trips(_ trips: [JSONValue], width: Int? = nil) -> [String] {
         guard !trips.isEmpty else { return ["No trip in this time."] }
-        var table = TextTable([.leading, .leading, .trailing, .trailing, .trailing, .leading, .leading])
-        table.add("FROM", "TO", "DURATION", "DISTANCE", "MAX KM/H", "START", "END")
+        var table = TextTable([
+            "FROM", TextTable.Column("TO", rank: 2), .number("DURATION"), .number("DISTANCE"),
+            .number("MAX KM/H", rank: 1), TextTable.Column("START", rank: 3), TextTable.Column("END", rank: 4),
+        ])
         var metres = 0.0
         for trip in trips {
             let distance = trip["distance"]?.doubleValue ?? 0
@@ -25,13 +27,15 @@ enum AnalysisView {
                 trip["max_speed"]?.doubleValue.map { Quantity.decimal($0, 0) } ?? "-", place(trip["start_point"]),
                 place(trip["end_point"]))
         }
-        return table.lines + ["", "\(Quantity.count(Int64(trips.count), "trip")), \(Quantity.distance(metres))"]
+        return table.lines(width: width) + [
+            "", "\(Quantity.count(Int64(trips.count), "trip")), \(Quantity.distance(metres))",
+        ]
     }
 
-    static func driving(_ answer: JSONValue) -> [String] {
+    static func driving(_ answer: JSONValue, width: Int? = nil) -> [String] {
         var view = Driving()
         view.add(answer)
-        return view.lines
+        return view.lines(width)
     }
 
     private struct Driving {
@@ -82,20 +86,19 @@ enum AnalysisView {
                 place: AnalysisView.place(start))
         }
 
-        var lines: [String] {
-            var table = TextTable()
+        func lines(_ width: Int?) -> [String] {
+            var table = TextTable.pairs
             table.add("Distance", Quantity.distance(metres))
             table.add("Duration", TimeText.duration(seconds * 1000))
             table.add("Average", seconds > 0 ? Quantity.speed(metres / Double(seconds)) : "-")
             table.add("Fastest", fastest.map { Quantity.decimal($0, 1) + " km/h" } ?? "-")
-            var lines = table.lines
+            var lines = table.lines(width: width)
             if !events.isEmpty {
-                var list = TextTable([.leading, .leading, .leading, .leading])
-                list.add("TIME", "EVENT", "", "PLACE")
+                var list = TextTable(["TIME", "EVENT", .text("DETAIL"), TextTable.Column("PLACE", rank: 1)])
                 for event in events.sorted(by: { $0.time < $1.time }) {
                     list.add(TimeText.local(event.time.clamped * 1000), event.name, event.detail, event.place)
                 }
-                lines += [""] + list.lines
+                lines += [""] + list.lines(width: width)
             }
             if isInsufficient {
                 lines += [
@@ -113,7 +116,8 @@ enum AnalysisView {
 
     /// The end, or that the range ended first.
     private static func end(_ value: JSONValue) -> String {
-        ["end", "both"].contains(value["open"]?.stringValue) ? "goes on" : time(value, "end_time")
+        ["end", "both"].contains(value["open"]?.stringValue)
+            ? "goes on" : TimeText.localWithoutZone((value["end_time"]?.integerValue ?? 0).clamped * 1000)
     }
 
     private static func duration(_ value: JSONValue) -> String {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import JSON
+import Terminal
 import TrackModel
 
 /// `saker entity`
@@ -24,6 +25,7 @@ struct EntityCommand: ParsableCommand {
             discussion: "On a vehicle whose agent may ask about its own entity alone, the command lists that entity.")
 
         @OptionGroup var server: ServerOptions
+        @OptionGroup var table: TableOptions
 
         @Argument(help: "Only these entities.")
         var entities: [String] = []
@@ -33,7 +35,9 @@ struct EntityCommand: ParsableCommand {
 
         func run() async throws {
             try await WebClient.with(server) { client in
-                try await EntityListing(json: server.json).run(nothing: nothingFound) { try await page($0, client) }
+                try await EntityListing(json: server.json, width: table.width).run(nothing: nothingFound) {
+                    try await page($0, client)
+                }
             }
         }
 

@@ -2,10 +2,12 @@ import ArgumentParser
 import FenceArguments
 import Geodesy
 import JSON
+import Terminal
 
 /// What the searches of `saker entity` share.
 struct EntitySearchOptions: ParsableArguments {
     @OptionGroup var server: ServerOptions
+    @OptionGroup var table: TableOptions
 
     @Option(
         name: .long,
@@ -18,8 +20,8 @@ struct EntitySearchOptions: ParsableArguments {
     func run(_ call: String, _ parameters: [(String, String)], withDistances: Bool = false) async throws {
         let sorting = sort.map { [("sortby", $0)] } ?? []
         try await WebClient.with(server) { client in
-            try await EntityListing(json: server.json, withDistances: withDistances).run(nothing: "Nothing was found.")
-            {
+            let listing = EntityListing(json: server.json, withDistances: withDistances, width: table.width)
+            try await listing.run(nothing: "Nothing was found.") {
                 try await client.call(
                     call, parameters + sorting + [("coord_type_output", "wgs84")] + $0,
                     allowed: [EntityListing.nothing])

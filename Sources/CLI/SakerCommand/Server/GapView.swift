@@ -1,19 +1,21 @@
 import JSON
+import Terminal
 
 /// Shows the gaps of a track to a person.
 enum GapView {
-    static func lines(_ gaps: [JSONValue]) -> [String] {
+    static func lines(_ gaps: [JSONValue], width: Int? = nil) -> [String] {
         let gaps = GapJoin.joined(gaps).map(Gap.init)
         guard !gaps.isEmpty else { return ["No gap in this time."] }
-        var table = TextTable([.leading, .leading, .trailing, .leading])
-        table.add("FROM", "TO", "DURATION", "REASON")
+        var table = TextTable(["FROM", TextTable.Column("TO", rank: 1), .number("DURATION"), .text("REASON")])
         for gap in gaps {
             table.add(
-                TimeText.local(gap.start * 1000), TimeText.local(gap.end * 1000),
+                TimeText.local(gap.start * 1000), TimeText.localWithoutZone(gap.end * 1000),
                 TimeText.duration((gap.end - gap.start) * 1000), text(gap))
         }
         let seconds = gaps.reduce(0) { $0 + max($1.end - $1.start, 0) }
-        return table.lines + ["", "\(Quantity.count(Int64(gaps.count), "gap")), \(TimeText.duration(seconds * 1000))"]
+        return table.lines(width: width) + [
+            "", "\(Quantity.count(Int64(gaps.count), "gap")), \(TimeText.duration(seconds * 1000))",
+        ]
     }
 
     private struct Gap {

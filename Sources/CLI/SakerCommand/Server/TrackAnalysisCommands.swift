@@ -1,5 +1,6 @@
 import ArgumentParser
 import JSON
+import Terminal
 
 extension TrackCommand {
     struct Distance: AsyncParsableCommand {
@@ -33,6 +34,7 @@ extension TrackCommand {
             abstract: "Lists where an entity stayed.", discussion: "Times: \(TimeExpression.examples).")
 
         @OptionGroup var range: TrackRangeOptions
+        @OptionGroup var table: TableOptions
 
         @OptionGroup var analysis: AnalysisOptions
 
@@ -53,7 +55,7 @@ extension TrackCommand {
                 var stays = StayJoin(least: Int64(least), within: Double(within), parameters: parameters, ask)
                 return try await stays.answer(range)
             }
-            range.show(answer) { AnalysisView.stays($0["stay_points"]?.arrayValue ?? []) }
+            range.show(answer) { AnalysisView.stays($0["stay_points"]?.arrayValue ?? [], width: table.width) }
         }
     }
 
@@ -62,6 +64,7 @@ extension TrackCommand {
             abstract: "Lists an entity's trips.", discussion: "Times: \(TimeExpression.examples).")
 
         @OptionGroup var range: TrackRangeOptions
+        @OptionGroup var table: TableOptions
         @OptionGroup var analysis: AnalysisOptions
 
         func run() async throws {
@@ -70,7 +73,7 @@ extension TrackCommand {
                 var trips = TripJoin(parameters: parameters, ask)
                 return try await trips.answer(range)
             }
-            range.show(answer) { AnalysisView.trips($0["trips"]?.arrayValue ?? []) }
+            range.show(answer) { AnalysisView.trips($0["trips"]?.arrayValue ?? [], width: table.width) }
         }
     }
 
@@ -83,6 +86,7 @@ extension TrackCommand {
                 """)
 
         @OptionGroup var range: TrackRangeOptions
+        @OptionGroup var table: TableOptions
 
         @OptionGroup var analysis: AnalysisOptions
 
@@ -135,7 +139,7 @@ extension TrackCommand {
                 var driving = DrivingJoin(parameters: parameters, ask)
                 return try await driving.answer(range)
             }
-            range.show(answer) { AnalysisView.driving($0) }
+            range.show(answer) { AnalysisView.driving($0, width: table.width) }
         }
     }
 }

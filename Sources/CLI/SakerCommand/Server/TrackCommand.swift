@@ -1,5 +1,6 @@
 import ArgumentParser
 import JSON
+import Terminal
 import Varlink
 
 /// `saker track`
@@ -73,7 +74,9 @@ struct TrackCommand: ParsableCommand {
                 return (name, answer)
             }
             if server.json { return Console.print(answer.description) }
-            for line in TrackView.latest(answer, entity: name, now: TimeText.now) { Console.print(line) }
+            for line in TrackView.latest(answer, entity: name, now: TimeText.now, width: TerminalSize.columns) {
+                Console.print(line)
+            }
             if options.contains(where: { $0 == (.needRoads, "1") }) { RoadsRemark(answer)?.show(inTable: true) }
         }
     }
@@ -83,6 +86,7 @@ struct TrackCommand: ParsableCommand {
             abstract: "Lists an entity's points.", discussion: "Times: \(TimeExpression.examples).")
 
         @OptionGroup var range: TrackRangeOptions
+        @OptionGroup var table: TableOptions
         @OptionGroup var process: ProcessOptions
 
         @Flag(name: .long, help: "After the points, tell why there are none for a while.")
@@ -112,12 +116,13 @@ struct TrackCommand: ParsableCommand {
             try await range.asking { _, range, client, ask in
                 var track = JoinedTrack(ask, parameters: parameters, pagePoints: client.pagePoints)
                 var dropped: [JSONValue] = []
-                if !isJSON { Console.print(TrackView.header) }
+                let view = TrackView.Points(width: table.width)
+                if !isJSON { Console.print(view.header) }
                 let isLong = range.upperBound - range.lowerBound > RangeRule().longest
                 try await track.read(range) { answer in
                     if isJSON { return Console.print((isLong ? TrackView.page(answer) : answer).description) }
                     dropped += answer["dropped_points"]?.arrayValue ?? []
-                    let lines = (answer["points"]?.arrayValue ?? []).map(TrackView.line)
+                    let lines = (answer["points"]?.arrayValue ?? []).flatMap(view.lines)
                     if !lines.isEmpty { Console.print(lines.joined(separator: "\n")) }
                 }
                 guard !isJSON else { return isLong ? Console.print(track.summary.description) : () }
@@ -130,12 +135,12 @@ struct TrackCommand: ParsableCommand {
             Console.print(TrackView.summary(points: track.points, track.sums, process.slow))
             if track.sums.isExplained {
                 Console.print("")
-                for line in TrackView.dropped(track.sums.reasons, dropped) { Console.print(line) }
+                for line in TrackView.dropped(track.sums.reasons, dropped, width: table.width) { Console.print(line) }
             }
             track.remarks.roads?.show(inTable: true)
             guard gaps else { return }
             Console.print("")
-            for line in GapView.lines(track.gaps) { Console.print(line) }
+            for line in GapView.lines(track.gaps, width: table.width) { Console.print(line) }
         }
     }
 }

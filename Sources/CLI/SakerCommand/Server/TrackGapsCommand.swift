@@ -1,5 +1,6 @@
 import ArgumentParser
 import JSON
+import Terminal
 
 extension TrackCommand {
     struct Gaps: AsyncParsableCommand {
@@ -11,6 +12,7 @@ extension TrackCommand {
                 """)
 
         @OptionGroup var range: TrackRangeOptions
+        @OptionGroup var table: TableOptions
 
         func run() async throws {
             let answer = try await range.asking { _, range, _, ask in
@@ -23,7 +25,7 @@ extension TrackCommand {
                 try await track.read(range, withPages: false) { _ in }
                 return track.summary
             }
-            range.show(answer) { GapView.lines($0["gaps"]?.arrayValue ?? []) }
+            range.show(answer) { GapView.lines($0["gaps"]?.arrayValue ?? [], width: table.width) }
         }
     }
 }

@@ -1,13 +1,14 @@
 import JSON
+import Terminal
 
 /// Shows the points of the server's answers to a person.
 enum TrackView {
     /// The answer of `track/getlatestpoint`.
-    static func latest(_ answer: JSONValue, entity: String, now: Int64) -> [String] {
+    static func latest(_ answer: JSONValue, entity: String, now: Int64, width: Int? = nil) -> [String] {
         guard let point = answer["latest_point"], let time = point["loc_time"]?.integerValue, time > 0 else {
             return ["\(entity.printable) has no point yet."]
         }
-        var table = TextTable()
+        var table = TextTable.pairs
         table.add("Entity", entity)
         table.add("Place", place(point))
         table.add("Time", time < Int64.max / 1000 ? TimeText.both(time * 1000, now: now) : String(time))
@@ -15,7 +16,7 @@ enum TrackView {
         if let limit = answer["limit_speed"]?.doubleValue, limit > 0 {
             table.add("Limit", Quantity.decimal(limit, 0) + " km/h")
         }
-        return table.lines
+        return table.lines(width: width)
     }
 
     private static func details(_ point: JSONValue) -> [(String, String)] {
@@ -45,37 +46,55 @@ enum TrackView {
         return Quantity.place(latitude, longitude)
     }
 
-    // Columns have a width of their own, not of what is in them: pages are printed as they come.
-    private static let widths = [25, 12, 13, 7, 6, 7, 8]
+    /// The list of points. Columns have a width of their own, not of what is in them: pages are printed as they come.
+    struct Points {
+        private let columns: [(title: String, width: Int)]
+        /// Nil: the attributes stand behind the other columns; otherwise below them.
+        private let width: Int?
 
-    static var header: String {
-        row(["TIME", "LATITUDE", "LONGITUDE", "KM/H", "COURSE", "ALT M", "ACC M", "ATTRIBUTES"])
-    }
+        private static let all = [
+            ("TIME", 25), ("LATITUDE", 10), ("LONGITUDE", 11), ("KM/H", 5), ("COURSE", 6), ("ALT M", 5), ("ACC M", 5),
+        ]
 
-    private static func row(_ cells: [String]) -> String {
-        var line = ""
-        for (index, cell) in cells.enumerated() {
-            let cell = cell.printable
-            let width = index < widths.count ? widths[index] : 0
-            let space = String(repeating: " ", count: max(width - DisplayWidth.columns(cell), 0))
-            line += (index == 0 ? cell + space : "  " + (index < widths.count ? space + cell : cell))
+        /// `width`: columns of the terminal; nil: no bound. The last columns are left out first.
+        init(width: Int?) {
+            self.width = width
+            var columns = Self.all[...]
+            while let width, columns.count > 3, columns.reduce(-2, { $0 + $1.1 + 2 }) > width { columns.removeLast() }
+            self.columns = columns.map { (title: $0.0, width: $0.1) }
         }
-        while line.last == " " { line.removeLast() }
-        return line
-    }
 
-    static func line(_ point: JSONValue) -> String {
-        func number(_ key: String, _ places: Int) -> String {
-            point[key]?.doubleValue.map { Quantity.decimal($0, places) } ?? ""
+        var header: String {
+            row(columns.map(\.title) + (width == nil ? ["ATTRIBUTES"] : []))
         }
-        let time = point["loc_time"]?.integerValue ?? 0
-        return row([
-            time.magnitude < UInt64(Int64.max / 1000) ? TimeText.local(time * 1000) : String(time),
-            number("latitude", 6), number("longitude", 6), number("speed", 1), number("direction", 0),
-            number("height", 0), number("radius", 1),
-            attributes(point).map { "\($0.key)=\($0.value.stringValue ?? $0.value.description)" }.joined(
-                separator: " "),
-        ])
+
+        func lines(_ point: JSONValue) -> [String] {
+            func number(_ key: String, _ places: Int) -> String {
+                point[key]?.doubleValue.map { Quantity.decimal($0, places) } ?? ""
+            }
+            let time = point["loc_time"]?.integerValue ?? 0
+            let cells = [
+                time.magnitude < UInt64(Int64.max / 1000) ? TimeText.local(time * 1000) : String(time),
+                number("latitude", 6), number("longitude", 6), number("speed", 1), number("direction", 0),
+                number("height", 0), number("radius", 1),
+            ].prefix(columns.count)
+            let attributes = TrackView.attributes(point)
+                .map { "\($0.key)=\($0.value.stringValue ?? $0.value.description)" }.joined(separator: " ").printable
+            guard let width, !attributes.isEmpty else { return [row(cells + [attributes])] }
+            return [row(Array(cells))] + TextFold.lines(attributes, width: width, after: "    ")
+        }
+
+        private func row(_ cells: [String]) -> String {
+            var line = ""
+            for (index, cell) in cells.enumerated() {
+                let cell = cell.printable
+                let width = index < columns.count ? columns[index].width : 0
+                let space = String(repeating: " ", count: max(width - DisplayWidth.columns(cell), 0))
+                line += (index == 0 ? cell + space : "  " + (index < columns.count ? space + cell : cell))
+            }
+            while line.last == " " { line.removeLast() }
+            return line
+        }
     }
 
     /// `slow`: what the slower part of the distance is called.
@@ -86,19 +105,20 @@ enum TrackView {
     }
 
     /// What the processing left out, and why. `points` may be empty.
-    static func dropped(_ reasons: [(reason: String, points: Int64)], _ points: [JSONValue]) -> [String] {
+    static func dropped(
+        _ reasons: [(reason: String, points: Int64)], _ points: [JSONValue], width: Int? = nil
+    ) -> [String] {
         guard !reasons.isEmpty else { return ["The processing left no point out."] }
         var lines = ["Left out:"]
         lines += reasons.map { "  \(Quantity.count($0.points, "point")): \(texts[$0.reason] ?? $0.reason.printable)" }
         guard !points.isEmpty else { return lines }
-        var table = TextTable([.leading, .leading, .leading])
-        table.add("TIME", "PLACE", "REASON")
+        var table = TextTable(["TIME", "PLACE", .text("REASON")])
         for point in points {
             table.add(
                 TimeText.local((point["loc_time"]?.integerValue ?? 0).clamped * 1000), place(point),
                 point["_reason"]?.stringValue ?? "?")
         }
-        return lines + [""] + table.lines
+        return lines + [""] + table.lines(width: width)
     }
 
     private static let texts = [

@@ -1,4 +1,5 @@
 import Glibc
+import Terminal
 
 /// The three standard streams.
 enum Console {
@@ -12,7 +13,7 @@ enum Console {
     }
 
     static func complain(_ text: String) {
-        write(text + "\n", to: STDERR_FILENO)
+        write(TextFold.text(text, width: TerminalSize.errorColumns) + "\n", to: STDERR_FILENO)
     }
 
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }

@@ -1,3 +1,5 @@
+import Terminal
+
 /// Draws the same lines again and again: in place on a terminal, one below the other elsewhere.
 ///
 /// It writes a frame at once and over the former one, without erasing it first, so nothing flickers.

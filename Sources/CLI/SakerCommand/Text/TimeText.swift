@@ -1,4 +1,5 @@
 import Glibc
+import Terminal
 
 /// Times for people: local, and how long ago.
 enum TimeText {
@@ -8,6 +9,11 @@ enum TimeText {
         // `+0100`: the colon makes it the form of RFC 3339.
         guard text.dropLast(4).last.map({ "+-".contains($0) }) == true else { return text }
         return "\(text.dropLast(2)):\(text.suffix(2))"
+    }
+
+    /// `2026-03-05 08:20:12`: beside a time that names its zone.
+    static func localWithoutZone(_ milliseconds: Int64) -> String {
+        format(milliseconds, "%Y-%m-%d %H:%M:%S")
     }
 
     /// `08:20:12`.
@@ -26,31 +32,21 @@ enum TimeText {
 
     /// `12 s ago`, `in 5 min`, `now`.
     static func relative(_ milliseconds: Int64, now: Int64) -> String {
-        let (span, overflow) = now.subtractingReportingOverflow(milliseconds)
-        guard !overflow else { return "long ago" }
-        if span.magnitude < 1000 { return "now" }
-        return span > 0 ? duration(span) + " ago" : "in " + duration(span == .min ? .max : -span)
+        DurationText.relative(milliseconds, now: now)
     }
 
     /// The two largest units that matter: `450 ms`, `12 s`, `5 min 3 s`, `2 h 3 min`, `4 d 2 h`.
-    static func duration(_ milliseconds: Int64) -> String {
-        if milliseconds < 1000 { return "\(milliseconds) ms" }
-        let seconds = milliseconds / 1000
-        func pair(_ large: Int64, _ largeUnit: String, _ small: Int64, _ smallUnit: String) -> String {
-            "\(large) \(largeUnit)" + (small > 0 ? " \(small) \(smallUnit)" : "")
-        }
-        return switch seconds {
-        case ..<60: "\(seconds) s"
-        case ..<3600: pair(seconds / 60, "min", seconds % 60, "s")
-        case ..<86_400: pair(seconds / 3600, "h", seconds % 3600 / 60, "min")
-        default: pair(seconds / 86_400, "d", seconds % 86_400 / 3600, "h")
-        }
+    static func duration(_ milliseconds: Int64) -> String { DurationText.text(milliseconds) }
+
+    /// `2026-03-05 08:20:12+01:00 (2 h 3 min ago)`. Without the age where one of the two times is of a clock that was never set:
+    /// 56 years tell nobody anything.
+    static func both(_ milliseconds: Int64, now: Int64) -> String {
+        isSet(milliseconds) == isSet(now)
+            ? "\(local(milliseconds)) (\(relative(milliseconds, now: now)))" : local(milliseconds)
     }
 
-    /// `2026-03-05 08:20:12+01:00 (2 h 3 min ago)`.
-    static func both(_ milliseconds: Int64, now: Int64) -> String {
-        "\(local(milliseconds)) (\(relative(milliseconds, now: now)))"
-    }
+    /// Whether a clock that says so was ever set: satellites have sent times since 1980.
+    private static func isSet(_ milliseconds: Int64) -> Bool { milliseconds >= 315_532_800_000 }
 
     /// Milliseconds since 1970 by the system clock.
     static var now: Int64 {

@@ -138,6 +138,7 @@ enum Login {
         } catch {
             let store = error as? TrackStoreError
             logger.error("The store cannot judge a login", metadata: ["reason": "\(store?.detail ?? "\(error)")"])
+            if store?.code == .full { throw LoginRefusal(.busy, StoreRefusal.full, retryAfter: 30) }
             if store?.isRetriable == true { throw LoginRefusal(.busy, "the store is busy", retryAfter: 10) }
             throw LoginRefusal(.internal, "the store failed; the server's log says why", retryAfter: 60)
         }

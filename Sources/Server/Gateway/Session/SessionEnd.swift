@@ -14,7 +14,8 @@ enum SessionEnd: Hashable {
     init(_ failure: IngestFailure, busy: UInt32) {
         switch failure {
         case .busy: self = .closing(.busy, "the store cannot take points now", retryAfter: busy)
-        case .clock: self = .closing(.busy, "the server's clock is wrong", retryAfter: busy)
+        case .full: self = .closing(.busy, StoreRefusal.full, retryAfter: busy)
+        case .clock: self = .closing(.busy, "the server's clock is wrong: set it on the server", retryAfter: busy)
         case .unknownService:
             self = .closing(.internal, "the service does not exist any more: log in again", retryAfter: 1)
         case .replaced:
@@ -25,6 +26,11 @@ enum SessionEnd: Hashable {
         case .failed: self = .closing(.internal, "the store failed; the server's log says why", retryAfter: 60)
         }
     }
+}
+
+/// What a vehicle is told when the server's store takes nothing, as far as somebody at the server must act.
+enum StoreRefusal {
+    static let full = "the server's disk is full: make room on the server (saker-server doctor says where)"
 }
 
 /// The actions of an open session after an event, and the end of the session if the event ends it.

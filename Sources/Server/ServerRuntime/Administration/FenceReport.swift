@@ -19,11 +19,12 @@ package struct FenceReport: Sendable {
     /// In a few words.
     package var shape: String {
         let shape = record.fence.definition.shape
+        let district = record.fence.definition.district.map { "district \($0)" }
         let text =
             switch shape.outline {
             case .circle(_, let radius): "circle of \(Self.metres(radius))"
             case .polygon(let parts):
-                "polygon of \(parts.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }) vertices"
+                district ?? "polygon of \(parts.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }) vertices"
             case .corridor(let line, let offset): "corridor of \(line.count) vertices, \(Self.metres(offset))"
             case .point: "point"
             }

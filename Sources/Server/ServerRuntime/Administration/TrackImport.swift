@@ -27,6 +27,14 @@ package struct TrackImport: Sendable {
         package var impossibleHeights = 0
     }
 
+    /// How far an import is.
+    package struct Progress: Hashable, Sendable {
+        /// Bytes of the files' content, unpacked.
+        package let bytes: UInt64
+        package let of: UInt64
+        package let points: Int
+    }
+
     private let store: any TrackStore
     private let acts: ActJournal
     private let service: ServiceID
@@ -59,7 +67,10 @@ package struct TrackImport: Sendable {
 
     /// Imports the points of some files. A point of the same entity and time replaces the one that is there, so an import that
     /// was cut short is run once more. No fence judges them. `isTrial`: nothing is stored.
-    package func importFiles(_ paths: [String], isTrial: Bool, now: Timestamp) async throws(ServerError) -> Outcome {
+    /// `onProgress` is called after each piece of a file.
+    package func importFiles(
+        _ paths: [String], isTrial: Bool, now: Timestamp, onProgress: ((Progress) -> Void)? = nil
+    ) async throws(ServerError) -> Outcome {
         var outcome = Outcome()
         // Also of an import that fails in its middle: what it has stored stays.
         defer {
@@ -70,11 +81,19 @@ package struct TrackImport: Sendable {
         }
         do {
             var work = Work(columns: try await store.columns(of: .track, in: service), now: now)
+            work.onProgress = onProgress
             var writing = writing
             defer { outcome = work.outcome(isTrial: isTrial) }
+            if onProgress != nil {
+                // A file that cannot be read is told when its turn comes.
+                for path in paths {
+                    guard let file = try? ZipFile(path) else { continue }
+                    work.total += Self.entries(of: file).reduce(0) { $0 + $1.bytes }
+                }
+            }
             for path in paths {
                 let file = try ZipFile(path)
-                let entries = file.entries.filter { $0.name.hasSuffix(".json") }
+                let entries = Self.entries(of: file)
                 guard !entries.isEmpty else {
                     throw ServerError(.file, "\(path) has no .json file in it: it is no file of an export")
                 }
@@ -93,6 +112,10 @@ package struct TrackImport: Sendable {
         }
     }
 
+    private static func entries(of file: ZipFile) -> [ZipFile.Entry] {
+        file.entries.filter { $0.name.hasSuffix(".json") }
+    }
+
     private func read(
         _ reader: ZipEntryReader, _ name: String, into work: inout Work, _ writing: inout StepwiseWriting,
         _ isTrial: Bool
@@ -101,6 +124,7 @@ package struct TrackImport: Sendable {
         work.begin(name)
         while let piece = try reader.next() {
             for line in lines.cut(piece) { work.take(line) }
+            work.advance(by: piece.count)
             if work.held >= Self.held { try await store(&work, &writing, isTrial) }
         }
         if let last = lines.finish() { work.take(last) }
@@ -147,8 +171,16 @@ package struct TrackImport: Sendable {
         private var unknown: Set<String> = []
         private var counts = Outcome()
         private(set) var held = 0
+        var total: UInt64 = 0
+        private var done: UInt64 = 0
+        var onProgress: ((Progress) -> Void)?
 
         init(columns: [ColumnRecord], now: Timestamp) { (self.columns, self.now) = (columns, now) }
+
+        mutating func advance(by bytes: Int) {
+            done += UInt64(bytes)
+            onProgress?(Progress(bytes: done, of: max(total, done), points: counts.points))
+        }
 
         mutating func begin(_ file: String) { (name, line) = (file, 0) }
 

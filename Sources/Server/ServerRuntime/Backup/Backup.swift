@@ -35,6 +35,15 @@ package struct Backup: Sendable {
         self.directory = directory.count > 1 && directory.hasSuffix("/") ? String(directory.dropLast()) : directory
     }
 
+    /// How much of the store has been copied so far, in bytes; nil before the copy begins and after the end. For another thread
+    /// than that of ``make()``.
+    package var progress: (copied: Int64, store: Int64)? {
+        guard let copy = FileStatus(of: "\(unfinished)/\(BackupManifest.storeName)"),
+            let store = FileStatus(of: configuration.store.path)
+        else { return nil }
+        return (min(Int64(copy.size), Int64(store.size)), Int64(store.size))
+    }
+
     /// - Throws: ``ServerError``. What was begun is removed.
     package func make() throws(ServerError) -> Result {
         guard access(directory, F_OK) != 0 else {

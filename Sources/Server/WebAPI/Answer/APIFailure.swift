@@ -43,6 +43,8 @@ extension APIFailure {
         // The log has the store's reason.
         case IngestFailure.unknownService: self.init(.unknownService)
         case IngestFailure.busy: self.init(.internalError, "the store cannot take points now: try again")
+        case IngestFailure.full:
+            self.init(.internalError, "the server's disk is full: make room on the server, then try again")
         case IngestFailure.clock:
             self.init(
                 .internalError, "the server's clock is wrong, so no points are taken: set it, then send them again")

@@ -1,6 +1,7 @@
 import AgentControl
 import ArgumentParser
 import JSON
+import Terminal
 
 /// `saker attributes`
 struct AttributesCommand: ParsableCommand {
@@ -109,7 +110,9 @@ enum AttributesView {
 
     private static func values(_ reply: AttributesReply) -> [String] {
         guard !reply.attributes.isEmpty else { return ["No attributes."] }
-        var table = TextTable(header: ["KEY", "VALUE", "SOURCE", ""])
+        var table = TextTable([
+            .text("KEY"), .text("VALUE"), TextTable.Column("SOURCE", rank: 2), TextTable.Column("AGE", rank: 1),
+        ])
         for attribute in reply.attributes {
             let time =
                 attribute.ttl.map { "for \(duration($0))" } ?? attribute.age.map { "\(duration($0)) ago" } ?? ""
@@ -117,7 +120,7 @@ enum AttributesView {
                 attribute.key, attribute.value.stringValue ?? attribute.value.description, attribute.source.rawValue,
                 time)
         }
-        return table.lines
+        return table.lines(width: TerminalSize.columns)
     }
 
     private static func columns(_ reply: AttributesReply) -> [String] {

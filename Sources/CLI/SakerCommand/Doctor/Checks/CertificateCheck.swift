@@ -34,7 +34,7 @@ enum CertificateCheck {
             if from > now {
                 return .warning(
                     .certificates, "\(file.path) begins only at \(TimeText.local(from * 1000))",
-                    "Is the clock right? timedatectl")
+                    Remedy.lookAtClock)
             }
             let days = (until - now) / 86_400
             return days < soon

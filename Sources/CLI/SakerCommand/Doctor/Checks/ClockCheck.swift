@@ -11,7 +11,7 @@ enum ClockCheck {
 
     static func clock(_ facts: Facts) -> Check {
         let clock = facts.clock
-        let keep = "sudo timedatectl set-ntp true (without a network: let chrony take the time from gpsd)"
+        let keep = Remedy.clock
         var found: [String] = []
         switch clock.isSynchronised {
         case true?: found.append("synchronised")

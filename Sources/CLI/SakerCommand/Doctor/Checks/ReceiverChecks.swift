@@ -20,7 +20,7 @@ enum ReceiverChecks {
                 "Set host and port in [gnss] of \(facts.configurationPath), then: sudo systemctl restart sakerd")
         case .unreachable(let reason):
             return .failed(
-                .gpsd, "gpsd does not answer at \(gpsd.place): \(reason)",
+                .gpsd, "gpsd does not answer at \(gpsd.place) (\(reason))",
                 isHere(gpsd.host)
                     ? "Start it: sudo systemctl enable --now gpsd.socket (install it: sudo apt install gpsd). It hangs? "
                         + "sudo systemctl restart gpsd"
@@ -66,7 +66,8 @@ enum ReceiverChecks {
             if let seen, seen.mode >= 2 { return judge(seen.mode, seen.accuracy, age: 0, satellites: nil) }
             return .failed(
                 .fix, seen == nil ? "the receiver says nothing" : "the receiver reports and has no fix",
-                "Give the antenna a free view of the sky; a cold start takes up to 15 min. See the satellites: cgps -s")
+                "Give the antenna a free view of the sky; a cold start takes up to 15 min. See the satellites: "
+                    + Remedy.satellites)
         }
         return .notChecked(.fix, "gpsd does not answer")
     }
@@ -76,10 +77,10 @@ enum ReceiverChecks {
         if let accuracy { found += ", accurate to \(Quantity.decimal(accuracy, 1)) m" }
         if let satellites { found += ", \(satellites) satellites" }
         if age > 0 { found += ", \(TimeText.duration(age)) old" }
-        let antenna = "Give the antenna a freer view of the sky. See the satellites: cgps -s"
+        let antenna = "Give the antenna a freer view of the sky. See the satellites: \(Remedy.satellites)"
         if age > oldFix {
             return .warning(
-                .fix, found, "Does the receiver still send? gpspipe -w -n 10. Then: sudo systemctl restart gpsd")
+                .fix, found, "Does the receiver still send? \(Remedy.receiver). Then: sudo systemctl restart gpsd")
         }
         if let accuracy, accuracy > poorAccuracy { return .warning(.fix, found, antenna) }
         return mode < 3 ? .warning(.fix, found, antenna) : .ok(.fix, found)

@@ -24,8 +24,8 @@ enum ServerChecks {
             return .notChecked(.dns, "neither the agent nor a file names the server")
         }
         let remedy =
-            "Is host in [server] of \(facts.configurationPath) right? Is there a network (ip route) and a name server "
-            + "(resolvectl query \(server.host))?"
+            "Is host in [server] of \(facts.configurationPath) right? Does this find it: \(Remedy.lookUp(server.host))? Is there a "
+            + "way out: \(Remedy.route)?"
         let trouble: String
         switch server.resolution {
         case .addresses(let addresses):
@@ -54,8 +54,7 @@ enum ServerChecks {
         case .failed(let text):
             reason = text
             remedy =
-                "Is there a way out (ip route; ping \(server.host))? Do firewall and mobile network let TCP port "
-                + "\(server.port) through?"
+                "Is there a way out: \(Remedy.route)? Do firewall and mobile network let TCP port \(server.port) through?"
         }
         return isOnline(facts)
             ? .warning(.tcp, "\(server.place): \(reason); the agent's own connection stands", remedy)
@@ -173,8 +172,9 @@ enum ServerChecks {
         case "certificate_wrong_name":
             return "Set server_name in [server] of \(file) to a name that the certificate holds, \(reload)"
         case "certificate_expired":
-            return "Renew the server's certificate. Is this vehicle's clock right? timedatectl"
-        case "certificate_not_yet_valid": return "Set the clock: sudo timedatectl set-ntp true"
+            return
+                "On the server: sudo -u saker-server saker-server certificate renew. Is this vehicle's clock right? date"
+        case "certificate_not_yet_valid": return "Set the clock: \(Remedy.clock)"
         case "pin_mismatch":
             return
                 "If the server's operator confirms the new key: set pinned_key in [server] of \(file), \(reload). If not, a proxy on the way may answer in the server's place: use another network"
@@ -204,8 +204,8 @@ enum ServerChecks {
                 + "saker-server -n 50 (is it full, connections in [device]?). Then: saker reconnect"
         case "handshake_timeout":
             return
-                "Does a firewall or proxy on the way hold TLS to \(place) back? Try another network, and a smaller MTU (sudo ip "
-                + "link set DEVICE mtu 1280). On the server: does it hang? sudo systemctl status saker-server. Then: saker "
+                "Does a firewall or proxy on the way hold TLS to \(place) back? Try another network, or a smaller MTU of the network "
+                + "device (1280). On the server: does it hang? sudo systemctl status saker-server. Then: saker "
                 + "reconnect"
         case "protocol_version":
             return "Update the server, or set minimum_tls = \"1.2\" in [server] of \(file), \(reload)"

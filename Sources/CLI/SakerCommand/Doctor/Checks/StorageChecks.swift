@@ -7,8 +7,6 @@ enum StorageChecks {
     private static let fewBytes: Int64 = 32 << 20
     /// Percent of the cache's limit.
     private static let nearlyFull: Int64 = 80
-    /// Bytes of one record when the ring is too empty to tell.
-    private static let recordBytes = 96.0
 
     static func disk(_ facts: Facts) -> Check {
         let directory = facts.disk?.directory ?? facts.status?.cache.directory
@@ -95,7 +93,12 @@ enum StorageChecks {
         let percent = cache.limit.map { cache.bytes.clampedPercent(of: $0) }
         if let limit = cache.limit, let percent {
             found += ", \(percent) % of \(Quantity.bytes(limit))"
-            if let time = timeToFill(status) { found += ", room for about \(TimeText.duration(time))" }
+            let isLosing = (status.counters.lost["bound"] ?? 0) > 0
+            if let room = CacheView.room(
+                cache, now: status.time, isOnline: status.link.state == .online, isLosing: isLosing)
+            {
+                found += "; \(room)"
+            }
         }
         let lost = status.counters.lost.filter { $0.value > 0 }.sorted { $0.key < $1.key }
         if !lost.isEmpty {
@@ -108,22 +111,10 @@ enum StorageChecks {
         }
         if let percent, percent >= nearlyFull, status.link.state != .online {
             return .warning(
-                .cache, "\(found); then the oldest points are dropped",
+                .cache, found,
                 "Bring the vehicle online (see the checks above), or: saker settings cache-limit 1GiB")
         }
         return .ok(.cache, found)
-    }
-
-    /// Milliseconds at the rate of the gather interval; nil without a limit or when nothing is gathered.
-    static func timeToFill(_ status: AgentStatus) -> Int64? {
-        guard let limit = status.cache.limit, status.gather.state != .stopped, status.settings.gatherInterval > 0 else {
-            return nil
-        }
-        let measured = Double(status.cache.bytes) / Double(max(status.cache.points, 1))
-        let perPoint = status.cache.points > 50_000 ? measured : recordBytes
-        let seconds =
-            max(0, Double(limit) - Double(status.cache.bytes)) / perPoint * Double(status.settings.gatherInterval)
-        return (0..<1e12).contains(seconds) ? Int64(seconds * 1000) : nil
     }
 
     static func permissions(_ facts: Facts) -> Check {

@@ -51,7 +51,7 @@ enum CertificateChecks {
             if from > now {
                 return .failed(
                     .certificates, "\(file.path) begins only on \(TimeText.day(from))",
-                    "Is the clock right? timedatectl")
+                    Remedy.lookAtClock)
             }
             let days = (until - now) / 86_400
             return days < soon

@@ -25,7 +25,7 @@ enum ConfigurationChecks {
     }
 
     static func clock(_ facts: ServerFacts) -> ServerCheck {
-        let keep = "sudo timedatectl set-ntp true (or install chrony)"
+        let keep = Remedy.clock
         if let problem = ClockPlausibility.problem(facts) {
             return .failed(.clock, problem, "Set the clock and keep it: \(keep)")
         }

@@ -12,7 +12,8 @@ enum NetworkChecks {
 
     private static func judge(_ port: PortFacts, _ isServed: Bool?) -> ServerCheck {
         let number = port.place.split(separator: ":").last.map(String.init) ?? port.place
-        let who = "Who listens there: sudo ss -ltnp 'sport = :\(number)'. Stop it, or change \(port.setting)"
+        let who =
+            "Who listens there: sudo apt install iproute2, then: sudo ss -ltnp 'sport = :\(number)'. Stop it, or change \(port.setting)"
         switch (port.found, isServed) {
         case (.notFixed, _): return .ok(.ports, "\(port.setting): any")
         case (.unusable(let reason), _):

@@ -20,24 +20,25 @@ enum StorageChecks {
             checks.append(
                 .failed(
                     .disk, "\(place) is mounted read-only",
-                    "sudo mount -o remount,rw \(place); if the kernel made it read-only: dmesg | tail"))
+                    "sudo mount -o remount,rw \(place); if the kernel made it read-only: sudo dmesg | tail"))
         }
         switch disk.sync {
         case .done(let milliseconds) where milliseconds > 1000:
             checks.append(
                 .warning(
                     .disk, "\(place) took \(milliseconds) ms to write one small file to the medium",
-                    "Points are acknowledged after a sync: use a faster disk, or see what else writes there (iostat -x 1)"
+                    "Points are acknowledged after a sync: use a faster disk, or see what else writes there: sudo apt install sysstat, then: iostat -x 1"
                 ))
         case .failed(let reason):
             checks.append(
                 .failed(
                     .disk, "\(place): a file cannot be written and synchronised: \(reason)",
-                    "Look for errors of the disk: dmesg | tail; for room: df -h \(place); df -i \(place)"))
+                    "Look for errors of the disk: sudo dmesg | tail; for room: df -h \(place); df -i \(place)"))
         case .hangs:
             checks.append(
                 .failed(
-                    .disk, "\(place): writing a small file does not end", "Look for errors of the disk: dmesg | tail"))
+                    .disk, "\(place): writing a small file does not end",
+                    "Look for errors of the disk: sudo dmesg | tail"))
         case .forbidden: checks.append(.notChecked(.disk, "this user may not write to \(place)", ServerDoctor.asRoot))
         case .done: break
         }
@@ -88,7 +89,7 @@ enum StorageChecks {
         if let first = store.problems?.first {
             return .failed(
                 .store, "\(size): \(first)" + (store.problems?.count == 1 ? "" : " (and more)"),
-                "Stop the server, keep a copy, and restore a backup; or save what is left: sqlite3 \(store.path) .recover"
+                "Stop the server, keep a copy, and restore a backup; or save what is left: sudo apt install sqlite3, then: sqlite3 \(store.path) .recover"
             )
         }
         if !store.strangeFiles.isEmpty {
@@ -100,7 +101,7 @@ enum StorageChecks {
         if let seconds = store.heldFor {
             return .failed(
                 .store, "\(size): another process kept the store locked for \(seconds) s, so nothing can be stored",
-                "Who has it open: sudo fuser -v \(store.path). A backup must not lock it: use sqlite3 \(store.path) .backup"
+                "Who has it open: sudo apt install psmisc, then: sudo fuser -v \(store.path). A backup that does not lock it: saker-server backup make DIRECTORY"
             )
         }
         if let maximum = store.maximumBytes, store.bytes > maximum / 10 * 9 {
@@ -111,7 +112,7 @@ enum StorageChecks {
         if store.schema < store.knownSchema {
             return .warning(
                 .store, "\(size): this program makes schema \(store.knownSchema) of it at its next start",
-                "Make a backup before: sqlite3 \(store.path) .backup")
+                "Make a backup before: saker-server backup make DIRECTORY")
         }
         guard store.problems != nil else {
             return .warning(

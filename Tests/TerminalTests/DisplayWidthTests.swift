@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SakerCommand
+@testable import Terminal
 
 @Suite struct DisplayWidthTests {
     @Test(arguments: [

@@ -1,12 +1,10 @@
-import Diagnosing
-
 /// How many columns of a terminal a text takes: East Asian wide characters and most emoji take two, marks none.
-enum DisplayWidth {
-    static func columns(_ text: some StringProtocol) -> Int {
+package enum DisplayWidth {
+    package static func columns(_ text: some StringProtocol) -> Int {
         text.reduce(0) { $0 + columns($1) }
     }
 
-    static func columns(_ character: Character) -> Int {
+    package static func columns(_ character: Character) -> Int {
         guard let first = character.unicodeScalars.first else { return 0 }
         // U+FE0F asks for the picture form of what may also be text.
         if character.unicodeScalars.contains("\u{FE0F}") || first.properties.isEmojiPresentation { return 2 }
@@ -18,7 +16,7 @@ enum DisplayWidth {
     }
 
     /// The longest beginning of a text that takes at most so many columns.
-    static func prefix(_ text: String, columns limit: Int) -> String {
+    package static func prefix(_ text: String, columns limit: Int) -> String {
         var used = 0
         var result = ""
         for character in text {
@@ -41,11 +39,4 @@ enum DisplayWidth {
         guard scalar >= 0x1100 else { return false }
         return wideRanges.contains { $0.contains(scalar) }
     }
-}
-
-extension String {
-    /// Replaces characters that control a terminal or its writing direction by `?`.
-    ///
-    /// Other people choose names. A name must not hide or rewrite the text beside it.
-    var printable: String { TerminalText.safe(self) }
 }

@@ -1,0 +1,96 @@
+import AgentControl
+import ArgumentParser
+import JSON
+import NIOCore
+
+extension ServiceCommand {
+    /// Three calls in one command, so that a refused name leaves the vehicle as it was.
+    struct Restart: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Stops the service and starts it again, as another entity if you name one.",
+            discussion: """
+                Gathering goes on afterwards if it was on. When the server refuses the name, the service runs as before.
+
+                A vehicle with a certificate of its own has the name that the server knows. The server's operator changes it, and
+                nothing is to be done on the vehicle: saker-server device move van_07 van_09
+                """)
+
+        @OptionGroup var agent: AgentOptions
+
+        @Option(name: .long, help: ArgumentHelp("Log in as this entity (default: the same).", valueName: "name"))
+        var entity: String?
+
+        func run() async throws {
+            let before: AgentStatus = try AgentOptions.decoded(
+                try await agent.reply(.getStatus)["status"] ?? .null)
+            let wasGathering = before.gather.state != .stopped
+            if before.service.state != .stopped {
+                if wasGathering { try Self.checkReceiver(before.feed) }
+                try await refuseImpossible(entity)
+                _ = try await agent.reply(.stopService, [:], timeout: .seconds(20))
+            }
+            var outcome: JSONValue
+            do {
+                outcome = try await start(entity)
+            } catch let error as AgentControlError where error.code == .parameterError {
+                guard before.service.state != .stopped else { throw agent.failure(error) }
+                try await goBack(before, wasGathering, error)
+                return
+            } catch let error as AgentControlError {
+                // The service is started all the same, and so must gathering be.
+                if wasGathering { _ = try? await agent.reply(.startGather) }
+                throw agent.failure(error)
+            }
+            if wasGathering { _ = try await agent.reply(.startGather) }
+            if agent.json { return Console.print(outcome.description) }
+            let reply: StartServiceReply = try AgentOptions.decoded(outcome)
+            let name = entity ?? before.service.entity
+            let state = reply.outcome == .success ? "is online" : "is offline\(reply.reason.map { ": \($0)" } ?? "")"
+            Console.print("The service runs\(name.map { " as \($0)" } ?? "") and \(state).".printable)
+            Console.print(wasGathering ? "Gathering." : "Gathering is off, as before: saker gather start")
+        }
+
+        /// A name that this vehicle cannot have is refused while everything still runs.
+        private func refuseImpossible(_ entity: String?) async throws {
+            guard let entity else { return }
+            do {
+                _ = try await start(entity)
+            } catch let error as AgentControlError where error.code == .alreadyStarted {
+                return
+            } catch let error as AgentControlError {
+                throw agent.failure(error)
+            }
+        }
+
+        private func start(_ entity: String?) async throws -> JSONValue {
+            do {
+                return try await agent.client.call(
+                    .startService, parameters: ["entity": entity.map(JSONValue.string)], timeout: .seconds(45))
+            } catch let error as AgentControlError {
+                throw error
+            } catch {
+                throw agent.failure(error)
+            }
+        }
+
+        private static func checkReceiver(_ feed: FeedStatus) throws(CommandFailure) {
+            switch feed.state {
+            case .unreachable, .permissionDenied, .noDevice:
+                throw CommandFailure(
+                    .failed,
+                    "gathering could not be started again, because gpsd does not give fixes now: nothing was changed. See: "
+                        + "saker doctor")
+            case .closed, .connecting, .noFix, .fix: return
+            }
+        }
+
+        /// The service runs as it ran before; the failure says why.
+        private func goBack(_ before: AgentStatus, _ wasGathering: Bool, _ error: AgentControlError) async throws {
+            let name = before.service.entity
+            _ = try? await start(name)
+            if wasGathering { _ = try await agent.reply(.startGather) }
+            throw CommandFailure(
+                .failed, "\(error.reason). The service runs\(name.map { " as \($0)" } ?? "") again.".printable)
+        }
+    }
+}

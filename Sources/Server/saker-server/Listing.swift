@@ -1,0 +1,56 @@
+import ArgumentParser
+import JSON
+import Terminal
+
+/// How a list is shown.
+struct ListOptions: ParsableArguments {
+    @Flag(help: "Print JSON: one array of objects.")
+    var json = false
+    @OptionGroup var table: TableOptions
+}
+
+/// What a command lists, for people and for programs.
+struct Listing<Row> {
+    struct Column {
+        fileprivate let column: TextTable.Column
+        fileprivate let key: String
+        fileprivate let text: (Row) -> String
+        fileprivate let value: (Row) -> JSONValue?
+
+        /// `key`: of the member in JSON, whose value is the text when `value` is not given.
+        init(
+            _ column: TextTable.Column, _ key: String, _ text: @escaping (Row) -> String,
+            value: ((Row) -> JSONValue?)? = nil
+        ) {
+            (self.column, self.key, self.text) = (column, key, text)
+            self.value = value ?? { .string(text($0)) }
+        }
+    }
+
+    let columns: [Column]
+
+    init(_ columns: [Column]) {
+        self.columns = columns
+    }
+
+    func show(_ rows: [Row], _ options: ListOptions) {
+        if options.json { return print(json(rows)) }
+        for line in lines(rows, width: options.table.width) { print(line) }
+    }
+
+    func lines(_ rows: [Row], width: Int?) -> [String] {
+        var table = TextTable(columns.map(\.column))
+        for row in rows { table.add(columns.map { $0.text(row) }) }
+        return table.lines(width: width)
+    }
+
+    private func json(_ rows: [Row]) -> JSONValue {
+        .array(
+            rows.map { row in
+                .object(
+                    Dictionary(
+                        columns.compactMap { column in column.value(row).map { (column.key, $0) } },
+                        uniquingKeysWith: { $1 }))
+            })
+    }
+}

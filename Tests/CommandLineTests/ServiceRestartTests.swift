@@ -1,0 +1,61 @@
+import AgentControl
+import JSON
+import Testing
+
+@testable import SakerCommand
+
+/// `saker service restart`: whatever is refused, the vehicle goes on as before.
+@Suite struct ServiceRestartTests {
+    private static let already = ScriptedAgent.Answer.error(
+        "io.saker.Agent.AlreadyStarted", ["reason": "the service runs already", "code": 7])
+    private static let refused = ScriptedAgent.Answer.error(
+        "io.saker.Agent.ParameterError", ["reason": "another device is van_09 already", "code": 2])
+    private static let success = ScriptedAgent.Answer.reply(["outcome": "success", "code": 0])
+
+    private func run(
+        _ starts: [ScriptedAgent.Answer], _ status: AgentStatus = SampleStatus.tracked
+    ) async throws -> (result: SakerProgram.Result, asked: [String]) {
+        let agent = try await ScriptedServer.start([
+            "GetStatus": .reply(["status": try JSONValue(encoding: status)]), "StartService": .turns(starts),
+            "StopService": .reply(["code": 8, "uploaded": 0, "remaining": 0]), "StartGather": .reply(["code": 0]),
+        ])
+        let result = try await agent.saker("service", "restart", "--entity", "van_09")
+        let asked = try await agent.asked.map { call in
+            call.method + (call.parameters["entity"]?.stringValue.map { " \($0)" } ?? "")
+        }
+        try await agent.stop()
+        return (result, asked)
+    }
+
+    @Test func theNameIsTakenAndGatheringGoesOn() async throws {
+        let (result, asked) = try await run([Self.already, Self.success])
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.output == "The service runs as van_09 and is online.\nGathering.\n")
+        #expect(asked == ["GetStatus", "StartService van_09", "StopService", "StartService van_09", "StartGather"])
+    }
+
+    @Test func aNameThatTheVehicleCannotHaveStopsNothing() async throws {
+        let (result, asked) = try await run([Self.refused])
+        #expect(result.status == 1 && result.errors.contains("another device is van_09 already"))
+        #expect(asked == ["GetStatus", "StartService van_09"])
+    }
+
+    @Test func aNameThatTheServerRefusesBringsTheFormerOneBack() async throws {
+        let (result, asked) = try await run([Self.already, Self.refused, Self.success])
+        #expect(result.status == 1)
+        #expect(result.errors == "saker: another device is van_09 already. The service runs as 货车 07 again.\n")
+        #expect(
+            asked == [
+                "GetStatus", "StartService van_09", "StopService", "StartService van_09", "StartService 货车 07",
+                "StartGather",
+            ])
+    }
+
+    @Test func withoutAReceiverNothingIsStopped() async throws {
+        var status = SampleStatus.tracked
+        status.feed.state = .unreachable
+        let (result, asked) = try await run([Self.already], status)
+        #expect(result.status == 1 && result.errors.contains("nothing was changed"), "\(result.errors)")
+        #expect(asked == ["GetStatus"])
+    }
+}
