@@ -206,7 +206,7 @@ extension History {
         }
         made.feeds.onClose = { [unowned self] in
             note("the feed is closed")
-            grid.dropEpoch()
+            choose(grid.dropEpoch())
         }
         made.connector.accept = { [unowned self] in acceptConnection(made) }
         made.connector.onLink = { [unowned self] in

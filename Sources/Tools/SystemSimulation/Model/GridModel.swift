@@ -139,8 +139,14 @@ struct GridModel {
         return choose(fix)
     }
 
-    /// The watch is closed: what waited is nobody's.
-    mutating func dropEpoch() { _ = takeEpoch() }
+    /// The watch is closed while nobody gathers: what waited makes no point, and its date is judged all the same.
+    mutating func dropEpoch() -> [ChosenPoint] {
+        guard entity == nil else {
+            _ = takeEpoch()
+            return []
+        }
+        return endEpoch()
+    }
 
     private mutating func takeEpoch() -> Fix? {
         defer { epoch = [] }
@@ -203,8 +209,8 @@ struct GridModel {
             strays = []
             drivesOff()
         }
+        if entity != nil || isBack { fixes.append((fix, isBack)) }
         guard entity != nil else { return [] }
-        fixes.append((fix, isBack))
         if let gatheredThrough, time <= gatheredThrough + 1 { return [] }
         if let last, time <= last.time.milliseconds { return [] }
         let due = dueTime(time)
@@ -220,7 +226,7 @@ struct GridModel {
                 point.time = fix.time
                 point.speed = fix.speed.map { _ in 0 }
                 (point.altitude, point.accuracy, point.mode) = (fix.altitude, fix.accuracy, fix.mode)
-                (point.status, point.satellites) = (fix.status, fix.satellites)
+                (point.status, point.satellites, point.isClockTime) = (fix.status, fix.satellites, fix.isClockTime)
                 place.lastPoint = time
                 self.place = place
                 servedAt = due
