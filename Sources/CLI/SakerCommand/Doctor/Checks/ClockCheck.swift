@@ -35,7 +35,7 @@ enum ClockCheck {
         if let receiver = clock.receiverDifference, receiver.magnitude > day, clock.isSynchronised == true {
             return .warning(
                 .clock, "the receiver's date is wrong: \(text)",
-                "Update the receiver's firmware (a week rollover), and gpsd: points carry the receiver's time")
+                "Update the receiver's firmware (a week rollover), and gpsd")
         }
         if let server = clock.serverDifference, server.magnitude > noticeable { return .warning(.clock, text, keep) }
         if clock.isSynchronised == false { return .warning(.clock, text, keep) }
