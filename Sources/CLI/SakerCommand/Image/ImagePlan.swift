@@ -1,3 +1,5 @@
+import ConfigurationFile
+
 /// What makes one computer this vehicle and no other: everything that two computers with one image must not share.
 struct ImagePlan: Hashable {
     enum Step: Hashable {
