@@ -220,11 +220,26 @@ import Testing
             "a", "(", ")", "NOT", "AND", "OR", "IN", "BETWEEN", "LIKE", "IS", "NULL", "=", "<", "!", "'", "\"", "'x'",
             "1", "-", ".", ",", "DATE", "é", "\0", "e5",
         ]
+        var (clauses, mistakes) = (0, 0)
         for seed in Dice.seeds(3000) {
             var random = Dice(seed: seed)
-            let text = (0..<Int.random(in: 0...12, using: &random)).map { _ in words.randomElement(using: &random) ?? ""
+            let words = (0..<Int.random(in: 0...12, using: &random)).map { _ in
+                words.randomElement(using: &random) ?? ""
             }
-            _ = judged(text.joined(separator: random.one(in: 2) ? " " : ""))
+            let text = words.joined(separator: random.one(in: 2) ? " " : "")
+            let told = judged(text)
+            if ["true", "false", "unknown"].contains(told) {
+                clauses += 1
+                continue
+            }
+            mistakes += 1
+            // A person is told where to look.
+            let place = told.firstMatch(of: /character ([0-9]+):/).flatMap { Int($0.1) }
+            let isEmpty = text.allSatisfy { $0 == " " } && told.contains("the where clause is empty")
+            #expect(
+                isEmpty || place.map { (1...text.unicodeScalars.count + 1).contains($0) } == true,
+                "seed \(seed): \(text): \(told)")
         }
+        #expect(clauses > 10 && mistakes > 1000, "\(clauses) clauses, \(mistakes) mistakes")
     }
 }

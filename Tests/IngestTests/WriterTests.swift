@@ -1,4 +1,5 @@
 import Exposition
+import Synchronization
 import Systemd
 import Testing
 import TrackModel
@@ -65,20 +66,38 @@ import TrackTestKit
         try bench.submit(batch(of: 1), of: session, ticket: 1)
         #expect(await bench.nextTransaction() == 1)
         try bench.submit(batch(of: 1), of: session, ticket: 2)
-        let writer = bench.writer
-        async let settled: Void = writer.settled()
+        let waiting = try await waiting(for: bench.writer) { session.settled.map(\.ticket) }
+        #expect(session.settled.isEmpty)
         bench.gate.open()
-        await settled
-        #expect(session.settled.map(\.ticket) == [1, 2])
+        #expect(await waiting.value == [1, 2])
+    }
+
+    /// Somebody who waits in `settled()`: returns when he waits, and fails when he goes on at once. The task's value is what
+    /// `atEnd` says as soon as he goes on.
+    private func waiting<Value: Sendable>(
+        for writer: IngestWriter, atEnd: @escaping @Sendable () -> Value
+    ) async throws -> Task<Value, Never> {
+        let hasEnded = Mutex(false)
+        let task = Task {
+            await writer.settled()
+            hasEnded.withLock { $0 = true }
+            return atEnd()
+        }
+        while writer.state.withLock({ $0.waiters.isEmpty }) {
+            try #require(!hasEnded.withLock { $0 }, "nobody waits, although a job has not ended")
+            await Task.yield()
+        }
+        return task
     }
 
     @Test func whoWaitsForTheEndOfAllGivesUpWhenCancelled() async throws {
         let bench = try await Bench(isOpen: false)
         try bench.submit(batch(of: 1), of: TestOwner(.session(1)), ticket: 1)
-        let writer = bench.writer
-        let waiting = Task { await writer.settled() }
+        let waiting = try await waiting(for: bench.writer) {}
         waiting.cancel()
         await waiting.value
+        // The job has not ended: only the cancellation can have ended the waiting.
+        #expect(try await bench.store.counts().points == 0)
         bench.gate.open()
     }
 

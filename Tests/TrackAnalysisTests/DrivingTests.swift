@@ -245,6 +245,7 @@ import TrackModel
     // MARK: Properties
 
     @Test func accelerationEqualsItsFormula() {
+        var events = 0
         for seed in Dice.seeds(40) {
             var random = Dice(seed: seed)
             let found = rated(
@@ -256,10 +257,13 @@ import TrackModel
             }
             #expect(found.accelerations.allSatisfy { $0.acceleration >= 0.3 })
             #expect(found.brakings.allSatisfy { $0.acceleration <= -0.3 })
+            events += min(found.accelerations.count, found.brakings.count)
         }
+        #expect(events > 40, "\(events) events of each kind in 40 drives")
     }
 
     @Test func backwardsAccelerationIsBraking() {
+        var events = 0
         for seed in Dice.seeds(40) {
             var random = Dice(seed: seed)
             let forward = TrackColumns(fixes: MadeDrive().fixes(using: &random)).samples
@@ -273,10 +277,13 @@ import TrackModel
             let (one, other) = (rated(forward, options), rated(backward, options))
             #expect(one.accelerations.count == other.brakings.count, "seed \(seed)")
             #expect(one.brakings.count == other.accelerations.count, "seed \(seed)")
+            events += min(one.accelerations.count, one.brakings.count)
         }
+        #expect(events > 20, "\(events) events of each kind in 40 drives")
     }
 
     @Test func fiveCopiesASecondGiveTheSameEvents() {
+        var events = 0
         for seed in Dice.seeds(40) {
             var random = Dice(seed: seed)
             var drive = MadeDrive()
@@ -300,7 +307,9 @@ import TrackModel
             let (slow, fast) = (rated(Array(once.dropLast()), options), rated(often, options))
             #expect(slow.accelerations.map(\.time) == fast.accelerations.map(\.time), "seed \(seed)")
             #expect(slow.brakings.map(\.acceleration) == fast.brakings.map(\.acceleration), "seed \(seed)")
+            events += min(slow.accelerations.count, slow.brakings.count)
         }
+        #expect(events > 20, "\(events) events of each kind in 40 drives")
     }
 
     @Test func aHigherThresholdFindsNothingNew() {

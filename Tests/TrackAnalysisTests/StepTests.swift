@@ -149,12 +149,24 @@ import TrackModel
             fix(2000, 1, 1, speed: .max, course: -1), fix(3000, 1, 1, speed: .max, course: .max),
         ]
         var random = Dice(seed: 1)
-        for count in 0...fixes.count {
-            _ = Self.everything(TrackColumns(fixes: fixes.prefix(count)), largest: 1, &random)
-            _ = Self.everything(TrackColumns(fixes: fixes.prefix(count).reversed()), largest: 1, &random)
+        /// What can be said of every track: each point is kept or has a reason, and nothing is less than nothing.
+        func check(_ track: TrackColumns, _ what: String) {
+            let found = Self.everything(track, largest: 1, &random)
+            #expect(found.samples.count + found.drops.counts.values.reduce(0, +) == track.count, "\(what)")
+            #expect(found.thinned.count <= found.samples.count, "\(what)")
+            let (length, driving) = (found.length.total(.straight), found.driving)
+            #expect(length.0.isFinite && length.0 >= 0 && length.1 >= 0, "\(what): \(length)")
+            #expect(driving.distance.isFinite && driving.distance >= 0 && driving.duration >= 0, "\(what)")
+            #expect(driving.averageSpeed.isFinite && driving.maximumSpeed?.isFinite ?? true, "\(what)")
+            #expect(found.stays.allSatisfy { $0.end >= $0.start }, "\(what)")
         }
-        _ = Self.everything(TrackColumns(fixes: near), largest: 1, &random)
-        _ = DrivingAnalyzer.behaviour(DrivingOptions(), in: TrackColumns(fixes: near).samples)
+        for count in 0...fixes.count {
+            check(TrackColumns(fixes: fixes.prefix(count)), "\(count) points")
+            check(TrackColumns(fixes: fixes.prefix(count).reversed()), "\(count) points backwards")
+        }
+        check(TrackColumns(fixes: near), "near points")
+        let behaviour = DrivingAnalyzer.behaviour(DrivingOptions(), in: TrackColumns(fixes: near).samples)
+        #expect(behaviour.averageSpeed.isFinite && behaviour.duration == 3)
     }
 
     @Test func columnsKeepWhatAPointSaysInWGS84() throws {

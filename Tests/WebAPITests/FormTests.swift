@@ -101,16 +101,72 @@ struct FormTests {
         #expect(throws: APIFailure.self) { try multipart(String(repeating: "--xx\r\n", count: 10_000)) }
     }
 
-    @Test func randomMultipartBodiesNeverCrashTheReader() {
+    /// Another reader, by splitting; nil for a body that breaks a rule. RFC 7578 with the boundary `xx`.
+    private func split(_ body: String) -> [String]? {
+        func pieces(_ text: String, _ separator: String) -> [String] {
+            var (pieces, rest) = ([String](), Array(text.utf8)[...])
+            let separator = Array(separator.utf8)
+            while let start = rest.indices.first(where: { rest[$0...].starts(with: separator) }) {
+                pieces.append(String(decoding: rest[..<start], as: UTF8.self))
+                rest = rest[(start + separator.count)...]
+            }
+            return pieces + [String(decoding: rest, as: UTF8.self)]
+        }
+        // The first boundary may stand anywhere; each other one begins a line.
+        let begun = pieces(body, "--xx")
+        guard begun.count > 1 else { return nil }
+        var rest = String(decoding: Array(body.utf8).dropFirst(begun[0].utf8.count + 4), as: UTF8.self)
+        var found: [String] = []
+        while !rest.utf8.starts(with: "--".utf8) {
+            let line = Array(rest.utf8).drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            guard line.starts(with: "\r\n".utf8) else { return nil }
+            // The empty line that ends the headers may be the boundary's own end of line.
+            let parts = pieces(String(decoding: line, as: UTF8.self), "\r\n\r\n")
+            guard parts.count > 1 else { return nil }
+            let content = parts.dropFirst().joined(separator: "\r\n\r\n")
+            let ends = pieces(content, "\r\n--xx")
+            guard ends.count > 1 else { return nil }
+            let lines = pieces(parts[0], "\r\n").flatMap { pieces($0, "\n") }
+            guard let header = lines.first(where: { $0.hasPrefix("Content-Disposition:") }) else { return nil }
+            let named = header.split(separator: ";").dropFirst().map { String($0).trimmed }
+            guard let name = named.first(where: { $0.hasPrefix("name=") }) else { return nil }
+            let value = name.dropFirst(5)
+            let text = value.hasPrefix("\"") ? String(value.dropFirst().prefix { $0 != "\"" }) : String(value)
+            found.append("\(text)→\(ends[0])")
+            rest = ends.dropFirst().joined(separator: "\r\n--xx")
+        }
+        return found
+    }
+
+    @Test func randomMultipartBodiesAreReadAsAnotherReaderReadsThem() {
         let seed = UInt64.random(in: .min ... .max)
-        print("seed \(seed)")
         var random = SplitMix(state: seed)
         func next(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
-        let pieces = [
-            "--xx", "\r\n", "--", "Content-Disposition: form-data; name=\"a\"", "\r\n\r\n", "v", " ", "\n", "name=",
-        ]
-        for _ in 0..<2000 {
-            _ = try? multipart((0..<next(20)).map { _ in pieces[next(pieces.count)] }.joined())
+        let header = "Content-Disposition: form-data; name=\"a\""
+        let pieces = ["--xx", "\r\n", "--", header, "\r\n\r\n", "v", " ", "\n", "name=", "\r\n--xx"]
+        var (forms, refused) = (0, 0)
+        for _ in 0..<4000 {
+            // Half of them are forms, of which a piece or two is another one.
+            var words = (0..<next(20)).map { _ in pieces[next(pieces.count)] }
+            if next(2) == 0 {
+                words =
+                    (0..<next(4)).flatMap { _ in ["--xx", "\r\n", header, "\r\n\r\n", pieces[next(8)], "\r\n"] } + [
+                        "--xx", "--",
+                    ]
+                for _ in 0..<next(3) { words[next(words.count)] = pieces[next(pieces.count)] }
+            }
+            let body = words.joined()
+            let (read, expected) = (try? multipart(body), split(body))
+            #expect(read == expected, "seed \(seed): \(body.debugDescription)")
+            if expected == nil { refused += 1 } else { forms += 1 }
         }
+        #expect(forms > 500 && refused > 500, "seed \(seed): \(forms) forms, \(refused) refused")
+    }
+}
+
+extension String {
+    /// Without blanks at both ends.
+    fileprivate var trimmed: String {
+        String(String(drop { $0 == " " }).reversed().drop { $0 == " " }.reversed())
     }
 }
