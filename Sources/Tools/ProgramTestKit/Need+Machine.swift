@@ -4,7 +4,7 @@ import Foundation
 extension Need {
     package static let all = [
         gpsd, python, systemdAnalyze, systemdSysusers, journalctl, zsh, fish, softHSM, pkcs11Tool, swtpm,
-        tpmProvider, qrencode, zbarimg, root,
+        tpmProvider, qrencode, zbarimg, strace, root,
         networkNamespaces, nftables,
         smallDisks, loopDevices, allRecordings, timeZones, valhalla,
     ]
@@ -37,6 +37,7 @@ extension Need {
         }
     }
     package static let qrencode = command("qrencode", ["--version"], package: "qrencode")
+    package static let strace = command("strace", ["-V"], package: "strace")
     package static let zbarimg = command("zbarimg", ["--version"], package: "zbar-tools")
 
     /// SoftHSM's PKCS#11 module.

@@ -111,6 +111,24 @@ import Testing
         try await server.stop()
     }
 
+    /// The key was in place, and its certificate stood beside the former one: no server is needed.
+    @Test func theCertificateBesideTheFormerOneIsPutInPlace() async throws {
+        let server = try await EnrolmentServer.start(authority, .issue(days: 90))
+        try await enrol(server)
+        let (key, next) = (try DeviceKey.make(), place + "/device.pem.next")
+        try authority.issue(try key.certificateRequest(name: "a"), days: 95)
+            .write(toFile: next, atomically: true, encoding: .utf8)
+        // For the key that is not in place yet, nothing is done.
+        let early = try await renew()
+        #expect(try certifiedKey != key.publicKey && FileManager.default.fileExists(atPath: next), "\(early.output)")
+        try put(key)
+        let result = try await renew()
+        #expect(result.status == 0 && result.output.contains("is in place now"), "\(result.output)\(result.errors)")
+        #expect(try certifiedKey == key.publicKey && !FileManager.default.fileExists(atPath: next))
+        #expect(server.requests.count == 1)
+        try await server.stop()
+    }
+
     @Test func aKeyThatIsReplacedMeanwhileKeepsItsCertificate() async throws {
         let server = try await EnrolmentServer.start(authority, .issue(days: -1), .issue())
         try await enrol(server)
