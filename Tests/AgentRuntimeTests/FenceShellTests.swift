@@ -47,8 +47,31 @@ import TrackWire
         }
     }
 
+    /// Work that is done when the test says.
+    private final class SlowWork: LongWorkExecutor {
+        var accepts = true
+        private var waiting: [() -> Void] = []
+
+        func perform<Result: Sendable>(
+            on loop: any EventLoop, _ work: @escaping @Sendable () -> Result
+        ) -> EventLoopFuture<Result>? {
+            guard accepts else { return nil }
+            let promise = loop.makePromise(of: Result.self)
+            waiting.append { promise.succeed(work()) }
+            return promise.futureResult
+        }
+
+        /// Does the oldest piece.
+        func work() {
+            if !waiting.isEmpty { waiting.removeFirst()() }
+        }
+
+        var count: Int { waiting.count }
+    }
+
     private final class Setup {
         let log = EventRecorder()
+        let slow = SlowWork()
         let bench: ShellBench
         let disk: DiskSimulation
         let journal: SlowDisk<AlarmJournal>
@@ -63,7 +86,7 @@ import TrackWire
             bench.context, journal: journal, ring: ring,
             store: FenceStore(
                 keeper: keeper, found: RecalledFences(keeper.file), states: journal.subject.fenceStates),
-            lastBefore: ring.subject.nextSequence - 1, areHooksOwed: true
+            lastBefore: ring.subject.nextSequence - 1, areHooksOwed: true, longWork: slow
         ) { [unowned self] effect in
             switch effect {
             case .told(let report): told.append(report)
@@ -94,6 +117,19 @@ import TrackWire
                 let (numbers, actions) = try machine.create([definition], now: SystemTime(milliseconds: 0))
                 return (Int64(numbers[0]), actions)
             }
+        }
+
+        /// A part of an import of circles of 100 m around 52 N 4 E that watch the van.
+        static func part(
+            _ features: [String], number: Int64 = 0, isLast: Bool = true, name: String? = "i"
+        ) -> FenceImports.Part {
+            let text = features.map { feature in
+                """
+                {"name":"\(feature)","watch":["van"],"origin":{"file":"yards","feature":"\(feature)"},"shape":\
+                {"kind":"circle","latitude":52,"longitude":4,"radius":100}}\n
+                """
+            }.joined()
+            return .init(file: "yards", layer: nil, text: text, name: name, number: number, isLast: isLast)
         }
 
         static func fix(_ second: Int64, north metres: Double, speed: Int32 = 1000) throws -> Fix {
@@ -270,6 +306,42 @@ import TrackWire
         #expect(after.told.first?.time.map { ($0 - 1_780_000_020_000).magnitude < 300 } == true)
     }
 
+    /// The disk has no time, or refuses, when the agent begins: the points of before are judged as soon as it shows them.
+    @Test(arguments: [false, true]) func pointsOfBeforeAreJudgedAlsoWhenTheDiskShowsThemLate(hangs: Bool) throws {
+        let before = try Setup()
+        _ = try before.fence()
+        before.keeper.work()
+        before.shell.started(entity: "van", service: 1)
+        before.shell.passed(try Setup.fix(0, north: 300), floor: nil)
+        before.shell.stopped()
+        for _ in 0..<4 { before.journal.work() }
+        for second in 1...6 as ClosedRange<Int64> {
+            let point = TrackPoint(try Setup.fix(second * 5, north: 300 - Double(second) * 50))
+            _ = before.ring.subject.append(
+                entity: "van", time: point.fix.time.milliseconds, payload: PointRecord.encode(point), now: 0)
+        }
+        before.ring.subject.close(now: 0)
+        before.disk.killProcess()
+        let after = try Setup(before.disk)
+        after.ring.accepts = !hangs
+        if !hangs { after.disk.faults = [DiskFault([.read], number: 5)] }
+        after.shell.started(entity: "van", service: 1)
+        after.ring.work()
+        // A fix that is inside already: without the points of before nobody knows where the way in was.
+        after.shell.passed(try Setup.fix(31, north: 10), floor: nil)
+        for _ in 0..<3 { after.journal.work() }
+        #expect(after.told.isEmpty)
+        after.ring.accepts = true
+        after.disk.faults = []
+        for _ in 0..<8 {
+            after.bench.loop.advanceTime(by: .milliseconds(500))
+            after.ring.work()
+        }
+        for _ in 0..<3 { after.journal.work() }
+        #expect(after.actions == ["enter"])
+        #expect(after.told.first?.time.map { ($0 - 1_780_000_020_000).magnitude < 300 } == true)
+    }
+
     @Test func fixesDoNotWaitForARingThatHangs() throws {
         let before = try Setup()
         _ = try before.fence()
@@ -345,5 +417,76 @@ import TrackWire
         #expect(last.log.ids.isEmpty)
         // The number of the lost fence is not given again.
         #expect(try last.fence("three") == 3)
+    }
+
+    // MARK: Imports
+
+    /// Points do not wait for a text of many megabytes.
+    @Test func fixesAreJudgedWhileAnImportIsReadAndWorkedOut() throws {
+        let setup = try Setup()
+        setup.shell.started(entity: "van", service: 7)
+        _ = try setup.fence("old")
+        let first = setup.shell.take(Setup.part(["a"], isLast: false))
+        let second = setup.shell.take(Setup.part(["b"], number: 1))
+        #expect(setup.bench.outcome(first) == nil && setup.slow.count == 2)
+        // The parts are read in the order in which they came.
+        setup.slow.work()
+        #expect(try setup.bench.outcome(first)?.get() == .part(lines: 1) && setup.bench.outcome(second) == nil)
+        try setup.driveIn()
+        for _ in 0..<4 { setup.journal.work() }
+        #expect(setup.actions == ["enter"])
+        setup.slow.work()
+        guard case .whole(let whole)? = try setup.bench.outcome(second)?.get() else {
+            Issue.record("the import is not whole")
+            return
+        }
+        let imported = setup.shell.importing(whole)
+        #expect(setup.bench.outcome(imported) == nil && setup.shell.current.book.fences.count == 1)
+        try setup.driveOut(from: 40)
+        for _ in 0..<4 { setup.journal.work() }
+        #expect(setup.actions == ["enter", "exit"])
+        // Somebody makes a fence meanwhile: the import is worked out once more, and both are there.
+        _ = try setup.fence("meanwhile")
+        setup.slow.work()
+        #expect(setup.bench.outcome(imported) == nil && setup.slow.count == 1)
+        setup.slow.work()
+        #expect(try setup.bench.outcome(imported)?.get().created.count == 2)
+        #expect(setup.shell.current.book.fences.count == 4)
+        try setup.driveIn(from: 100)
+        for _ in 0..<4 { setup.journal.work() }
+        #expect(Set(setup.actions.dropFirst(2)) == ["enter"], "\(setup.actions)")
+    }
+
+    @Test func anImportThatIsRefusedChangesNothing() throws {
+        let setup = try Setup()
+        let taken = setup.shell.take(.init(file: "yards", layer: nil, text: "{}", name: nil, number: 0, isLast: true))
+        setup.slow.work()
+        #expect(setup.bench.refusal(taken) == .parameterError)
+        let late = setup.shell.take(Setup.part(["a"], number: 3))
+        setup.slow.work()
+        #expect(setup.bench.refusal(late) == .parameterError)
+        setup.slow.accepts = false
+        #expect(setup.bench.refusal(setup.shell.take(Setup.part(["a"]))) == .busy)
+        #expect(setup.shell.current.book.fences.isEmpty)
+    }
+
+    /// Whoever changes fences again and again does not keep an import from its end.
+    @Test func anImportEndsHoweverOftenFencesChange() throws {
+        let setup = try Setup()
+        let taken = setup.shell.take(Setup.part(["a"], name: nil))
+        setup.slow.work()
+        guard case .whole(let whole)? = try setup.bench.outcome(taken)?.get() else {
+            Issue.record("the import is not whole")
+            return
+        }
+        let imported = setup.shell.importing(whole)
+        var changes = 0
+        while setup.slow.count > 0, changes < 20 {
+            _ = try setup.fence("\(changes)")
+            changes += 1
+            setup.slow.work()
+        }
+        #expect(try setup.bench.outcome(imported)?.get().created.count == 1 && changes < 20)
+        #expect(setup.shell.current.book.fences.count == changes + 1)
     }
 }

@@ -152,6 +152,90 @@ import TrackModel
         #expect(machine.book.all.map(\.fence.id) == [1, 2])
     }
 
+    // MARK: Worked out beside the loop
+
+    private func fix(_ second: Int64, east metres: Double) throws -> Fix {
+        let place = try #require(Coordinate(latitude: 40, longitude: 116 + metres / 85_000))
+        return Fix(time: Timestamp(seconds: 1_780_000_000 + second), coordinate: place, accuracy: 30)
+    }
+
+    /// All of its fences watch everybody.
+    private func importOf(_ text: String) throws -> FenceImports.Whole {
+        var imports = FenceImports()
+        let watching = text.replacing("{\"name\"", with: "{\"watch\":\"#allentity\",\"name\"")
+        return try whole(imports.take(part(watching, name: nil), now: Self.begin))
+    }
+
+    /// However many points come meanwhile, the fences are the same as those of an import at once.
+    @Test func workBesideTheLoopMakesTheSameFences() throws {
+        for pointsMeanwhile in [0, 1, 5] {
+            var (beside, atOnce) = (FenceMachine(), FenceMachine())
+            func play(_ seconds: ClosedRange<Int64>) throws {
+                for second in seconds {
+                    _ = beside.fix(try fix(second, east: 500))
+                    _ = atOnce.fix(try fix(second, east: 500))
+                }
+            }
+            _ = (beside.started(entity: "van", service: 7), atOnce.started(entity: "van", service: 7))
+            try play(0...3)
+            for text in [line("1") + line("2") + line("3"), line("1", radius: 60) + line("2") + line("4")] {
+                let (whole, now) = (try importOf(text), SystemTime(milliseconds: 5))
+                let done = try beside.beginImport(whole, now: now).run()
+                let second = Int64(beside.counters.judged)
+                if pointsMeanwhile > 0 { try play(second...(second + Int64(pointsMeanwhile) - 1)) }
+                let found = beside.adopt(done)
+                let adopted = try #require(found)
+                let expected = try atOnce.importing(whole, now: now)
+                #expect(adopted.outcome == expected.outcome && adopted.actions == expected.actions)
+                #expect(beside.book == atOnce.book, "\(pointsMeanwhile) points meanwhile")
+            }
+            // Both judge the same from now on.
+            var actions = 0
+            for second in 20...60 as ClosedRange<Int64> {
+                let fix = try fix(second, east: 500 - Double(second - 20) * 20)
+                let (one, other) = (beside.fix(fix), atOnce.fix(fix))
+                #expect(one == other)
+                actions += one.count
+            }
+            #expect(beside.outbox == atOnce.outbox && actions > 0)
+        }
+    }
+
+    @Test func whatWasWorkedOutForOtherFencesIsNotAdopted() throws {
+        let definition = try importOf(line("9")).definitions
+        let changes: [(inout FenceMachine) throws -> Void] = [
+            { _ = try $0.create(definition, now: SystemTime(milliseconds: 5)) },
+            { _ = try $0.delete([1]) },
+            { _ = $0.started(entity: "bus", service: 7) },
+            { _ = $0.zonesRead([:]) },
+        ]
+        for change in changes {
+            var machine = FenceMachine()
+            _ = machine.started(entity: "van", service: 7)
+            _ = try machine.importing(importOf(line("1")), now: SystemTime(milliseconds: 5))
+            let work = try machine.beginImport(importOf(line("1") + line("2")), now: SystemTime(milliseconds: 6))
+            let done = try work.run()
+            #expect(machine.isCurrent(work))
+            try change(&machine)
+            #expect(!machine.isCurrent(work))
+            let book = machine.book
+            #expect(machine.adopt(done) == nil && machine.book == book)
+        }
+    }
+
+    @Test func aRefusalOfTheWorkNamesTheLine() throws {
+        var machine = FenceMachine()
+        let work = try machine.beginImport(
+            importOf(line("1") + line("5", radius: -1)), now: SystemTime(milliseconds: 5))
+        #expect(reason { try work.run() }.hasPrefix("line 2: "))
+        var unreadable = FenceMachine(unreadable: "the disk is gone")
+        #expect(
+            reason { try unreadable.beginImport(importOf(line("1")), now: SystemTime(milliseconds: 5)) }.contains(
+                "gone"))
+        _ = machine.zonesRead([:])
+        _ = unreadable.zonesRead([:])
+    }
+
     // MARK: Out again
 
     @Test(arguments: [1, 3, 50, 90, 1000, FenceExport.pieceBytes]) func piecesMakeTheWholeText(most: Int) throws {

@@ -23,6 +23,8 @@ package struct FenceBook: Hashable, Sendable {
         package var updated: [Int32] = []
         package var unchanged: [Int32] = []
         package var deleted: [Int32] = []
+        /// Those of the updated ones whose area is another one.
+        var reshaped: [Int32] = []
     }
 
     package let limits: Limits
@@ -98,7 +100,10 @@ package struct FenceBook: Hashable, Sendable {
                 change.fence, change.definition, definitions.count + index, now: now, since: since)
             {
             case .nothing: outcome.unchanged.append(change.fence)
-            case .description, .rule, .area: outcome.updated.append(change.fence)
+            case .description, .rule: outcome.updated.append(change.fence)
+            case .area:
+                outcome.updated.append(change.fence)
+                outcome.reshaped.append(change.fence)
             }
         }
         for (index, definition) in definitions.enumerated() {
@@ -108,7 +113,10 @@ package struct FenceBook: Hashable, Sendable {
             }
             switch try book.change(number, definition, index, now: now, since: since) {
             case .nothing: outcome.unchanged.append(number)
-            case .description, .rule, .area: outcome.updated.append(number)
+            case .description, .rule: outcome.updated.append(number)
+            case .area:
+                outcome.updated.append(number)
+                outcome.reshaped.append(number)
             }
         }
         for (feature, number) in known.sorted(by: { $0.value < $1.value }) {
@@ -134,6 +142,20 @@ package struct FenceBook: Hashable, Sendable {
             hasChanged = true
         }
         return hasChanged
+    }
+
+    /// Fences were made, and others got another area, some time ago, and judge only from now on.
+    mutating func begin(_ created: [Int32], reshaped: [Int32], since: Timestamp) {
+        for number in created {
+            guard var fence = fences[number], fence.since != since || fence.revised != since else { continue }
+            (fence.since, fence.revised) = (since, since)
+            fences[number] = fence
+        }
+        for number in reshaped {
+            guard var fence = fences[number], fence.revised != since else { continue }
+            fence.revised = since
+            fences[number] = fence
+        }
     }
 
     /// The fence has begun to watch an entity: no point of it before `since` is judged.

@@ -45,7 +45,7 @@ package struct FenceMachine {
     }
 
     /// Who is judged, and by which fences.
-    private struct Judged {
+    struct Judged {
         let entity: String
         let service: Int64
         var field = FenceField()
@@ -54,12 +54,16 @@ package struct FenceMachine {
     }
 
     private let limits: Limits
-    package private(set) var book: FenceBook
+    package internal(set) var book: FenceBook {
+        didSet { changes &+= 1 }
+    }
+    /// Grows with each change of the fences, of what their zones stand for, and of who is judged.
+    private(set) var changes: UInt64 = 0
     package private(set) var saving: MemoryMachine
     /// Why the fences on the disk could not be read: nothing may be written over them.
     package private(set) var unreadable: String?
-    private var judge: EntityJudge
-    private var judged: Judged?
+    var judge: EntityJudge
+    var judged: Judged?
 
     /// `unreadable`: why the fences on the disk cannot be read; until they are, no fence changes.
     package init(
@@ -99,6 +103,7 @@ package struct FenceMachine {
 
     /// Points of this entity follow. `service`: its number, for the alarms' keys.
     package mutating func started(entity: String, service: Int64) -> [Action] {
+        changes &+= 1
         var actions: [Action] = []
         if let judged, ExactName(judged.entity) == ExactName(entity) {
             self.judged = Judged(entity: entity, service: service, field: judged.field, isFirst: judged.isFirst)
@@ -166,19 +171,25 @@ package struct FenceMachine {
         return buildField() + save()
     }
 
-    private mutating func buildField() -> [Action] {
+    mutating func buildField() -> [Action] {
         guard let entity = judged?.entity else { return [] }
+        let (field, actions) = Self.field(of: book, for: entity)
+        judged?.field = field
+        return actions
+    }
+
+    /// The fences that watch an entity, and those of them that cannot be judged.
+    static func field(of book: FenceBook, for entity: String) -> (FenceField, [Action]) {
         var (field, actions): (FenceField, [Action]) = (FenceField(count: book.fences.count), [])
         for number in book.fences.numbers {
             do throws(FenceError) {
-                guard let plan = try Self.plan(of: number, for: entity, book.fences, book.zones) else { continue }
+                guard let plan = try plan(of: number, for: entity, book.fences, book.zones) else { continue }
                 field.add(plan)
             } catch {
                 actions.append(.notJudged(fence: number, reason: error.description))
             }
         }
-        judged?.field = field
-        return actions
+        return (field, actions)
     }
 
     /// What is judged of a fence for an entity; nil when there is none of this number that watches it.
@@ -238,34 +249,19 @@ package struct FenceMachine {
         return (outcome, touched.isEmpty ? [] : changed(touched))
     }
 
-    /// The same with an import as it came. A refusal names the line.
-    package mutating func importing(
-        _ whole: FenceImports.Whole, now: SystemTime
-    ) throws(FenceRefusal) -> (outcome: FenceBook.Imported, actions: [Action]) {
-        do throws(FenceRefusal) {
-            return try importing(
-                whole.definitions, keeping: whole.kept, changes: whole.changes, file: whole.file, layer: whole.layer,
-                now: now)
-        } catch {
-            let lines = whole.lines + whole.changes.map(\.line)
-            guard case .definition(let index, _) = error.reason, index < lines.count else { throw error }
-            throw FenceRefusal(error.reason, "line \(lines[index]): \(error.description)")
-        }
-    }
-
     /// What the names of time zones stand for has been read; fences may name them now.
     package mutating func zonesRead(_ zones: [String: ZoneOffsets]) -> [Action] {
         book.zones.merge(zones) { _, new in new }
         return buildField()
     }
 
-    private func checkReadable() throws(FenceRefusal) {
+    func checkReadable() throws(FenceRefusal) {
         guard let unreadable else { return }
         throw FenceRefusal(.unreadable, "the fences on the disk cannot be read, so none is changed: \(unreadable)")
     }
 
     /// Points from here on are judged by what changes now. Entities whose points are older have not seen it.
-    private var nextPoint: Timestamp {
+    var nextPoint: Timestamp {
         // A date of another entity may be wrong; the present one's is what its points go on from.
         let present = judged.flatMap { memory(of: $0.entity)?.lastTime }
         guard let newest = present ?? judge.memories.compactMap(\.memory.lastTime).max() else {
@@ -275,7 +271,7 @@ package struct FenceMachine {
     }
 
     /// An entity that a fence begins to watch is unknown to it; of one that it watches no more, the state goes.
-    private mutating func watchMayHaveChanged(_ fences: [Int32], from before: FenceBook) {
+    mutating func watchMayHaveChanged(_ fences: [Int32], from before: FenceBook) {
         for fence in fences {
             guard let old = before.fences.watch(of: fence),
                 let new = book.fences.watch(of: fence), old != new
@@ -290,7 +286,7 @@ package struct FenceMachine {
     }
 
     /// A few fences change in the field; for many it is built anew.
-    private mutating func changed(_ numbers: [Int32]) -> [Action] {
+    mutating func changed(_ numbers: [Int32]) -> [Action] {
         guard let entity = judged?.entity else { return save() }
         guard numbers.count <= 16 else { return buildField() + save() }
         for number in numbers {
@@ -303,7 +299,7 @@ package struct FenceMachine {
         return save()
     }
 
-    private mutating func save() -> [Action] { saving.changed().map(Action.saving) }
+    mutating func save() -> [Action] { saving.changed().map(Action.saving) }
 
     // MARK: What the disk says
 

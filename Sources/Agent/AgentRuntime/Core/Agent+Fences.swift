@@ -59,32 +59,29 @@ extension Agent {
     }
 
     package func importFences(_ part: FenceImportPart) -> EventLoopFuture<ImportFencesReply> {
-        let taken: FenceImports.Taken
-        do throws(AgentControlError) {
-            taken = try fenceShell.take(
-                .init(
-                    file: part.file, layer: part.layer, text: part.text, name: part.importID, number: part.part,
-                    isLast: part.isLast))
-        } catch {
-            return context.loop.makeFailedFuture(error)
-        }
-        switch taken {
-        case .part(let lines):
-            return context.loop.makeSucceededFuture(ImportFencesReply(received: Int64(lines), done: false))
-        case .whole(let whole):
-            return fencesChanged(in: .importFences, to: whole.definitions + whole.changes.map(\.definition)) {
-                [self] (shell) throws(AgentControlError) in
-                let now = context.systemTime
-                let done = try shell.change(in: .importFences) { (machine) throws(FenceRefusal) in
-                    let (outcome, actions) = try machine.importing(whole, now: now)
-                    return (outcome, actions)
-                }
-                return ImportFencesReply(
-                    received: Int64(whole.count), done: true, created: Int64(done.created.count),
-                    updated: Int64(done.updated.count), unchanged: Int64(done.unchanged.count),
-                    deleted: Int64(done.deleted.count))
+        let taken = fenceShell.take(
+            .init(
+                file: part.file, layer: part.layer, text: part.text, name: part.importID, number: part.part,
+                isLast: part.isLast))
+        return taken.assumeIsolated().flatMap { [self] taken in
+            switch taken {
+            case .part(let lines):
+                context.loop.makeSucceededFuture(ImportFencesReply(received: Int64(lines), done: false))
+            case .whole(let whole): importing(whole)
             }
+        }.nonisolated()
+    }
+
+    private func importing(_ whole: FenceImports.Whole) -> EventLoopFuture<ImportFencesReply> {
+        let learned = fenceShell.learnZones(of: whole.definitions + whole.changes.map(\.definition)) ?? context.loop.makeSucceededVoidFuture()
+        let imported = learned.assumeIsolated().flatMap { [self] in fenceShell.importing(whole) }
+        let reply = imported.map { done in
+            ImportFencesReply(
+                received: Int64(whole.count), done: true, created: Int64(done.created.count),
+                updated: Int64(done.updated.count), unchanged: Int64(done.unchanged.count),
+                deleted: Int64(done.deleted.count))
         }
+        return remembered(reply.nonisolated(), in: .importFences, by: fenceShell.whenDurable)
     }
 
     /// `definitions`: of fences whose time zones must be known first.

@@ -93,7 +93,8 @@ package final class Agent {
         fenceShell = FenceShell(
             context, journal: surroundings.alarms, ring: surroundings.disk, store: surroundings.fences,
             lastBefore: opened.snapshot.nextSequence - 1,
-            areHooksOwed: HookShell.hearAlarms(surroundings.hooks, configuration.hooks)
+            areHooksOwed: HookShell.hearAlarms(surroundings.hooks, configuration.hooks),
+            longWork: surroundings.longWork
         ) { router.agent?.route($0) }
         serverFences = ServerFenceShell(
             context, journal: surroundings.alarms, ring: surroundings.disk, store: surroundings.serverFences,

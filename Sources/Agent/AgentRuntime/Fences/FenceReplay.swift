@@ -11,10 +11,18 @@ enum FenceReplay {
     private static let enough: UInt64 = 1000
     private static let batch = 1000
     private static let mostBytes = 1 << 20
+    /// Milliseconds until a disk that has not shown everything is asked again.
+    static let pause: Int64 = 500
 
     struct Found: Sendable {
         let point: FencePoint
         let cause: PointCause
+    }
+
+    struct Reading: Sendable {
+        var points: [Found] = []
+        /// The disk has shown everything; otherwise it is to be asked again.
+        var isWhole = true
     }
 
     /// Points of an entity that are later than a time, up to a sequence, in their order. Runs on the disk thread.
@@ -22,23 +30,26 @@ enum FenceReplay {
     static func points(
         in cache: TrackCache, of entity: String, after time: Timestamp, through last: UInt64,
         includesAcknowledged: Bool = false, now: MonotonicTime
-    ) -> [Found] {
+    ) -> Reading {
         let name = ExactName(entity)
         var position = cache.position(beforeNewest: enough)
-        var points: [Found] = []
-        while position < last,
-            let batch = cache.read(
+        var reading = Reading()
+        while position < last {
+            let found = cache.read(
                 after: position, maximumCount: batch, maximumBytes: mostBytes, isForServer: false,
                 includesAcknowledged: includesAcknowledged, now: now)
-        {
+            guard let batch = found else {
+                reading.isWhole = !cache.isReadPostponed(now: now)
+                return reading
+            }
             position = batch.lastSequence
             guard ExactName(batch.entity) == name else { continue }
             for record in batch.records where record.sequence <= last && record.time > time.milliseconds {
                 guard let point = try? PointRecord.decode(record.payload) else { continue }
                 let cause = PointCause(stream: batch.stream, sequence: record.sequence)
-                points.append(Found(point: FencePoint(point), cause: cause))
+                reading.points.append(Found(point: FencePoint(point), cause: cause))
             }
         }
-        return points
+        return reading
     }
 }

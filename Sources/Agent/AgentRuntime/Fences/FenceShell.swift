@@ -22,10 +22,10 @@ final class FenceShell {
     private enum Timer: Hashable {
         /// The ring does not give the points of the process before.
         case replay
+        /// The ring is asked once more.
+        case replayAgain
         /// The file of fences is read again.
         case readAgain
-        /// Imports that got no part for long are forgotten.
-        case imports
     }
 
     private let context: ShellContext
@@ -46,7 +46,7 @@ final class FenceShell {
             failing: "The fences could not be written to the disk", relieved: "The fences are on the disk again",
             write: { [weak self] in self?.write() }, happened: { [weak self] in self?.saving($0) },
             answer: { [callers] in callers.answer($0, $1) }))
-    private var imports = FenceImports()
+    private let importer: FenceImporter
     /// Whose fixes are judged; nil while nothing is gathered.
     private var entity: String?
     /// The last sequence that the process before gave to a point.
@@ -61,14 +61,17 @@ final class FenceShell {
     /// Milliseconds that fixes wait for the ring.
     private static let replayPatience: Int64 = 5000
     private static let readAgainPause: Int64 = 60_000
-    private static let importPause: Int64 = 60_000
+    /// How often an import is worked out anew because somebody has changed a fence meanwhile.
+    private static let importAttempts = 3
 
     /// `journal` nil: alarms are told and not kept. `lastBefore`: the last sequence of the ring as it was opened.
     init(
         _ context: ShellContext, journal: (any AlarmExecutor)?, ring: any CacheExecutor, store: FenceStore?,
-        lastBefore: UInt64, areHooksOwed: Bool, tell: @escaping (Effect) -> Void
+        lastBefore: UInt64, areHooksOwed: Bool, longWork: any LongWorkExecutor = WorkAtOnce(),
+        tell: @escaping (Effect) -> Void
     ) {
         self.context = context
+        importer = FenceImporter(context, executor: longWork)
         self.journal = journal
         self.ring = ring
         self.store = store
@@ -135,19 +138,34 @@ final class FenceShell {
         entity = new
         perform(machine.started(entity: new, service: service))
         guard let last = machine.memory(of: new)?.lastTime, replayed.insert(ExactName(new)).inserted else { return }
-        let (through, now) = (lastBefore, context.now)
-        let points = ring.perform(on: context.loop) { cache in
-            FenceReplay.points(in: cache, of: new, after: last, through: through, now: now)
-        }
-        guard let points else { return }
         waiting = []
-        timers.set(.replay, milliseconds: Self.replayPatience) { [self] in judgeWaiting() }
-        points.assumeIsolated().whenSuccess { [self] points in
-            // Too late: later fixes were judged.
-            guard waiting != nil, entity.map({ ExactName($0) }) == ExactName(new) else { return }
-            for found in points { perform(machine.replayed(found.point)) }
+        timers.set(.replay, milliseconds: Self.replayPatience) { [self] in
+            context.log.warning(
+                "The disk does not show the last points of before: fences are judged without them",
+                metadata: ["entity": "\(new)"])
             judgeWaiting()
         }
+        replay(of: new, after: last)
+    }
+
+    private func replay(of new: String, after last: Timestamp) {
+        guard waiting != nil, entity.map({ ExactName($0) }) == ExactName(new) else { return }
+        let (through, now) = (lastBefore, context.now)
+        let reading = ring.perform(on: context.loop) { cache in
+            FenceReplay.points(in: cache, of: new, after: last, through: through, now: now)
+        }
+        guard let reading else { return replayLater(of: new, after: last) }
+        reading.assumeIsolated().whenSuccess { [self] reading in
+            // Too late: later fixes were judged.
+            guard waiting != nil, entity.map({ ExactName($0) }) == ExactName(new) else { return }
+            guard reading.isWhole else { return replayLater(of: new, after: last) }
+            for found in reading.points { perform(machine.replayed(found.point)) }
+            judgeWaiting()
+        }
+    }
+
+    private func replayLater(of new: String, after last: Timestamp) {
+        timers.set(.replayAgain, milliseconds: FenceReplay.pause) { [self] in replay(of: new, after: last) }
     }
 
     /// No fixes follow.
@@ -176,6 +194,7 @@ final class FenceShell {
         guard let fixes = waiting else { return }
         waiting = nil
         timers.cancel(.replay)
+        timers.cancel(.replayAgain)
         for (fix, floor) in fixes { perform(machine.fix(fix, floor: floor)) }
     }
 
@@ -237,6 +256,7 @@ final class FenceShell {
         perform(machine.closing())
         isShutDown = true
         timers.cancelAll()
+        importer.shutDown()
         file.cancelTimers()
         teller.shutDown()
         if machine.saving.standing != .durable, machine.unreadable == nil, let store {
@@ -274,21 +294,60 @@ final class FenceShell {
         return learned.futureResult
     }
 
-    /// Takes a part of an import; nil while parts are missing.
-    func take(_ part: FenceImports.Part) throws(AgentControlError) -> FenceImports.Taken {
-        defer { forgetImportsLater() }
+    /// Takes a part of an import, beside the loop. Fails with an `AgentControlError`.
+    func take(_ part: FenceImports.Part) -> EventLoopFuture<FenceImports.Taken> { importer.take(part) }
+
+    /// Puts a whole import in force, all of it or nothing. The long part of the work is done beside the loop.
+    func importing(_ whole: FenceImports.Whole) -> EventLoopFuture<FenceBook.Imported> {
+        let promise = context.loop.makePromise(of: FenceBook.Imported.self)
+        importing(whole, attempts: Self.importAttempts, promise)
+        return promise.futureResult
+    }
+
+    private func importing(
+        _ whole: FenceImports.Whole, attempts: Int, _ promise: EventLoopPromise<FenceBook.Imported>
+    ) {
         do throws(FenceRefusal) {
-            return try imports.take(part, now: context.now)
+            let work = try machine.beginImport(whole, now: context.systemTime)
+            let done = importer.perform { () -> Result<FenceImportWork.Done, FenceRefusal> in
+                do throws(FenceRefusal) {
+                    return .success(try work.run())
+                } catch {
+                    return .failure(error)
+                }
+            }
+            guard attempts > 0, let done else { return importAtOnce(whole, promise) }
+            done.assumeIsolated().whenSuccess { [self] result in
+                guard !isShutDown else { return promise.fail(FenceImporter.busy) }
+                switch result {
+                case .success(let done):
+                    let before = machine.saving.standing
+                    guard let (outcome, actions) = machine.adopt(done) else { break }
+                    if machine.saving.standing != before { since = context.systemTime }
+                    perform(actions)
+                    return promise.succeed(outcome)
+                case .failure(let refusal):
+                    guard machine.isCurrent(work) else { break }
+                    return promise.fail(AgentControlError(refusal, in: .importFences))
+                }
+                importing(whole, attempts: attempts - 1, promise)
+            }
         } catch {
-            throw AgentControlError(error, in: .importFences)
+            promise.fail(AgentControlError(error, in: .importFences))
         }
     }
 
-    private func forgetImportsLater() {
-        guard imports.count > 0 else { return timers.cancel(.imports) }
-        timers.set(.imports, milliseconds: Self.importPause) { [self] in
-            imports.forget(now: context.now)
-            forgetImportsLater()
+    /// On the loop: somebody changes fences again and again.
+    private func importAtOnce(_ whole: FenceImports.Whole, _ promise: EventLoopPromise<FenceBook.Imported>) {
+        do throws(AgentControlError) {
+            let now = context.systemTime
+            promise.succeed(
+                try change(in: .importFences) { (machine) throws(FenceRefusal) in
+                    let (outcome, actions) = try machine.importing(whole, now: now)
+                    return (outcome, actions)
+                })
+        } catch {
+            promise.fail(error)
         }
     }
 

@@ -34,6 +34,8 @@ final class ServerFenceShell {
         case patience
         /// The ring does not give the points of the process before.
         case replay
+        /// The ring is asked once more.
+        case replayAgain
     }
 
     private let context: ShellContext
@@ -133,22 +135,38 @@ final class ServerFenceShell {
         reader = FenceDeliveryReader()
         perform(machine.runs(as: entity, service: service))
         guard replayed.insert(ExactName(entity)).inserted else { return }
-        let last = machine.memory?.lastTime ?? Timestamp(milliseconds: .min)
+        waiting = []
+        timers.set(.replay, milliseconds: Self.replayPatience) { [self] in
+            context.log.warning(
+                "The disk does not show the last points of before: server fences are judged without them",
+                metadata: ["entity": "\(entity)"])
+            takeWaiting()
+        }
+        replay(of: entity, service: service, after: machine.memory?.lastTime ?? Timestamp(milliseconds: .min))
+    }
+
+    private func replay(of entity: String, service: Int64, after last: Timestamp) {
+        guard waiting != nil, machine.runs(entity, service) else { return }
         let (through, now) = (lastBefore, context.now)
-        let points = ring.perform(on: context.loop) { cache in
+        let reading = ring.perform(on: context.loop) { cache in
             // The server has judged what it has acknowledged: the vehicle must go on from the same points.
             FenceReplay.points(
                 in: cache, of: entity, after: last, through: through, includesAcknowledged: true, now: now)
         }
-        guard let points else { return }
-        waiting = []
-        timers.set(.replay, milliseconds: Self.replayPatience) { [self] in takeWaiting() }
-        points.assumeIsolated().whenSuccess { [self] points in
+        guard let reading else { return replayLater(of: entity, service: service, after: last) }
+        reading.assumeIsolated().whenSuccess { [self] reading in
             // Too late: later points were judged.
             guard waiting != nil, machine.runs(entity, service) else { return }
-            for found in points { perform(machine.gathered(found.point, cause: found.cause, isLive: false)) }
-            if !points.isEmpty { perform(machine.ringLetsGo()) }
+            guard reading.isWhole else { return replayLater(of: entity, service: service, after: last) }
+            for found in reading.points { perform(machine.gathered(found.point, cause: found.cause, isLive: false)) }
+            if !reading.points.isEmpty { perform(machine.ringLetsGo()) }
             takeWaiting()
+        }
+    }
+
+    private func replayLater(of entity: String, service: Int64, after last: Timestamp) {
+        timers.set(.replayAgain, milliseconds: FenceReplay.pause) { [self] in
+            replay(of: entity, service: service, after: last)
         }
     }
 
@@ -167,6 +185,7 @@ final class ServerFenceShell {
         guard let events = waiting else { return }
         waiting = nil
         timers.cancel(.replay)
+        timers.cancel(.replayAgain)
         for event in events {
             switch event {
             case .point(let point, let cause): perform(machine.gathered(point, cause: cause))

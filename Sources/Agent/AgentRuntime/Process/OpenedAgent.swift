@@ -58,7 +58,8 @@ package struct OpenedAgent {
                 clock: KernelClock(), connector: connector, feeds: GNSSFeedSource(), disk: disk,
                 memory: StateWorker(directory: configuration.stateDirectory, disk: disk),
                 seed: UInt64.random(in: .min ... .max), boot: BootName.read(), alarms: alarms, hooks: hooks,
-                fences: fences, serverFences: serverFences, isOnAnotherComputer: isOnAnotherComputer)
+                fences: fences, serverFences: serverFences, isOnAnotherComputer: isOnAnotherComputer,
+                longWork: LongWorkThread())
             return (surroundings, snapshot)
         }
     }

@@ -30,12 +30,13 @@ package struct Surroundings {
     package var serverFences: ServerFenceStore?
     /// The disk was in another computer when the agent ran last.
     package var isOnAnotherComputer: Bool
+    package var longWork: any LongWorkExecutor
 
     package init(
         clock: any SystemClockSource, connector: any LinkConnector, feeds: any FeedSource, disk: any CacheExecutor,
         memory: any StateKeeper, seed: UInt64, boot: String? = nil, alarms: (any AlarmExecutor)? = nil,
         hooks: (any HookExecutor)? = nil, fences: FenceStore? = nil, serverFences: ServerFenceStore? = nil,
-        isOnAnotherComputer: Bool = false
+        isOnAnotherComputer: Bool = false, longWork: any LongWorkExecutor = WorkAtOnce()
     ) {
         self.clock = clock
         self.connector = connector
@@ -49,6 +50,27 @@ package struct Surroundings {
         self.fences = fences
         self.serverFences = serverFences
         self.isOnAnotherComputer = isOnAnotherComputer
+        self.longWork = longWork
+    }
+}
+
+/// Does work that takes long, and that waits for no disk, beside the event loop: one piece after the other, in the order of the
+/// calls.
+package protocol LongWorkExecutor: AnyObject {
+    /// Completes on the given loop; nil when too much waits already: nothing was done.
+    func perform<Result: Sendable>(
+        on loop: any EventLoop, _ work: @escaping @Sendable () -> Result
+    ) -> EventLoopFuture<Result>?
+}
+
+/// Does it on the loop: in a simulation nothing takes time.
+package final class WorkAtOnce: LongWorkExecutor {
+    package init() {}
+
+    package func perform<Result: Sendable>(
+        on loop: any EventLoop, _ work: @escaping @Sendable () -> Result
+    ) -> EventLoopFuture<Result>? {
+        loop.makeSucceededFuture(work())
     }
 }
 
