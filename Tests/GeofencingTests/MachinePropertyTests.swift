@@ -221,11 +221,7 @@ import TrackModel
         for seed in Dice.seeds(25) {
             let world = World(seed: seed)
             // Each shape twice: every crossing is one of two fences at one time.
-            let twins = world.plans.map { plan in
-                var twin = plan
-                twin.id += 1000
-                return twin
-            }
+            let twins = world.plans.map { FencePlan(id: $0.id + 1000, revision: $0.revision, shape: $0.shape) }
             var drive = Drive(world.plans + twins)
             drive.play(world.points)
             for (left, right) in zip(drive.alarms, drive.alarms.dropFirst()) where left.point.time == right.point.time {
@@ -249,7 +245,7 @@ import TrackModel
         ]
         var drive = Drive(fences)
         for step in 0...8 {
-            drive.play(at(Double(step) * 10, 40.001, 115.9995 + Double(step) * 0.0005))
+            drive.play(point(Double(step) * 10, 40.001, 115.9995 + Double(step) * 0.0005))
         }
         let crossings = drive.alarms.map { "\($0.action) \($0.fence == west ? "west" : "east")" }
         #expect(crossings == ["enter west", "exit west", "enter east"], "\(drive.told)")
