@@ -6,6 +6,7 @@ import NIOEmbedded
 import Systemd
 import Testing
 import TrackModel
+import TrackTestKit
 
 @testable import AgentRuntime
 

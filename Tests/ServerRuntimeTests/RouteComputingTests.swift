@@ -82,7 +82,8 @@ import TrackTestKit
 
     @Test func aJobThatWentIsNoTrouble() async throws {
         let service = try await jobs(1)
-        let worker = worker { [store, time] _, _ in
+        let (store, time) = (store, time)
+        let worker = worker { _, _ in
             try await store.deleteEntity(named: "van", in: service, at: time)
             return .routes([])
         }

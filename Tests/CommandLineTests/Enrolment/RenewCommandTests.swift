@@ -115,7 +115,8 @@ import Testing
     @Test func theCertificateBesideTheFormerOneIsPutInPlace() async throws {
         let server = try await EnrolmentServer.start(authority, .issue(days: 90))
         try await enrol(server)
-        let (key, next) = (try DeviceKey.make(), place + "/device.pem.next")
+        let key = try DeviceKey.make()
+        let next = place + "/device.pem.next"
         try authority.issue(try key.certificateRequest(name: "a"), days: 95)
             .write(toFile: next, atomically: true, encoding: .utf8)
         // For the key that is not in place yet, nothing is done.

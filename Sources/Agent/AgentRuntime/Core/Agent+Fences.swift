@@ -73,7 +73,9 @@ extension Agent {
     }
 
     private func importing(_ whole: FenceImports.Whole) -> EventLoopFuture<ImportFencesReply> {
-        let learned = fenceShell.learnZones(of: whole.definitions + whole.changes.map(\.definition)) ?? context.loop.makeSucceededVoidFuture()
+        let learned =
+            fenceShell.learnZones(of: whole.definitions + whole.changes.map(\.definition))
+            ?? context.loop.makeSucceededVoidFuture()
         let imported = learned.assumeIsolated().flatMap { [self] in fenceShell.importing(whole) }
         let reply = imported.map { done in
             ImportFencesReply(
