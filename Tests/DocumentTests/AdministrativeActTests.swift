@@ -7,6 +7,7 @@ import Testing
     /// Commands that change nothing that the server has.
     private static let readers: Set<String> = [
         "serve", "doctor", "service list", "service keys", "key list", "token list", "device list", "device show",
+        "entity list",
         "column list", "push list", "fence list", "fence show", "fence export", "fence alarms", "district list",
         "backup make", "backup check",
     ]

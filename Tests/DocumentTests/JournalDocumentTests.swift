@@ -59,7 +59,10 @@ struct JournalProgram: CustomTestStringConvertible, Sendable {
     /// What the connection adds to each of its messages is in SessionJournal's `metadata`.
     private static let server = JournalProgram(
         name: "saker-server", folder: "Sources/Server",
-        always: ["sessionRefused": ["ADDRESS"], "streamShared": ["ADDRESS", "ENTITY", "SERVICE", "SESSION"]]
+        always: [
+            "sessionRefused": ["ADDRESS"], "streamShared": ["ADDRESS", "ENTITY", "SERVICE", "SESSION"],
+            "callbacksFailing": ["SERVICE"], "callbacksWorking": ["SERVICE"],
+        ]
     ) { text in
         text.matches(of: /"message_id": "\\\(MessageID\.([a-zA-Z]+)\)"/).map {
             (String($0.1), fields(in: literal(around: $0.range, in: text)))

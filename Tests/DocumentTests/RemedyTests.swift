@@ -2,7 +2,7 @@ import Foundation
 import ProgramTestKit
 import Testing
 
-/// The commands in the remedies of both doctors. `scripts/type-remedies` types them on a system of its own; this is what needs no
+/// The commands in the remedies of both doctors. `scripts/walk-readme` types them on a system of its own; this is what needs no
 /// such system.
 @Suite struct RemedyTests {
     /// Programs of the packages of a Debian 12 with systemd and nothing else, of libc, and of gpsd, which a vehicle has.

@@ -22,11 +22,12 @@ import Testing
 
         try disk.fill()
         try waitUntil("the vehicle is held off", within: 300) {
-            try (fleet.link()["last_error"] as? String)?.contains("store") == true
+            try (fleet.link()["last_error"] as? String)?.contains("disk") == true
         }
         let reason = try require(try fleet.link()["last_error"] as? String, "no reason")
         #expect(
-            reason.contains("the store cannot take points now") || reason.contains("the store is busy"), "\(reason)")
+            reason.contains(
+                "the server's disk is full: make room on the server (saker-server doctor says where)"), "\(reason)")
         // The clients of the Web API read on.
         let held = try fleet.counter("acknowledged")
         #expect(try fleet.track(around: start).count >= min(held, 5000))

@@ -32,7 +32,7 @@ import Testing
         let late = Duration.milliseconds(lateness.end())
         #expect(took < .seconds(60) + late, "it took \(took), and the machine was \(late) late")
         let line = try require(try troubles(fleet).split(separator: "\n").last, "no line")
-        #expect(line.contains(/^van_07 +1 +key +20[0-9-]+T[0-9:]+Z +no receiver: unplugged or broken/), "\(line)")
+        #expect(line.contains(/^van_07 +1 +key +[0-9]+ s ago +no receiver: unplugged or broken/), "\(line)")
         let row = try require(
             try JSONSerialization.jsonObject(with: Data(troubles(fleet, "--json").utf8)) as? [String: Any], "no JSON")
         #expect(row["entity"] as? String == "van_07" && row["device"] == nil)

@@ -21,7 +21,9 @@ import Testing
             manner: "redirect", cause: "sign_in_page", told: "302 to http://login.example/hotspot", remedy: "Sign in"),
         Stranger(manner: "http", cause: "plain_http", told: "HTTP/1.1 400", remedy: "web port"),
         Stranger(manner: "reset", cause: "handshake_cut", told: "when TLS began", remedy: "firewall or proxy"),
-        Stranger(manner: "silent", cause: "handshake_timeout", told: "then said nothing", remedy: "mtu 1280"),
+        Stranger(
+            manner: "silent", cause: "handshake_timeout", told: "then said nothing",
+            remedy: "smaller MTU of the network device (1280)"),
         Stranger(
             manner: "proxy", cause: "certificate_untrusted", told: "CN = Inspecting Proxy CA",
             remedy: "proxy on the way"),

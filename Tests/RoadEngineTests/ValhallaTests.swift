@@ -111,6 +111,8 @@ struct ValhallaTests {
     /// The reference has 1,074 points in 13 runs, 12.2 km of roads, and tells no cleaning: it has what the engine says when
     /// every fix is sent. The client sends a third of the fixes and believes no match over 25 m off, where the right road
     /// is missing. Then the fixes beside such a match stay where they are too. So it has fewer points on the same roads.
+    ///
+    /// Of 3,453 points five are excursions, at which the receiver says 0 on the move, and 475 are drift of stops.
     @Test func aMapWithHolesMatchesWhatItHas() async throws {
         let (engine, drive) = (try Valhalla(delft), try Drive(Recordings.theHague))
         try await with(engine) { client in
@@ -128,7 +130,7 @@ struct ValhallaTests {
             let placed = samples.map { $0.edge != nil }
             let count = placed.count { $0 }
             #expect(share == Double(count) / Double(samples.count))
-            #expect((775...797).contains(count) && samples.count == 2976, "\(count) of \(samples.count)")
+            #expect((775...797).contains(count) && samples.count == 2973, "\(count) of \(samples.count)")
             #expect((11...13).contains(Self.runs(placed)), "\(Self.runs(placed))")
             let onRoads = samples.compactMap(\.path).reduce(0, +)
             #expect(abs(onRoads / 12_200 - 1) < 0.015, "\(onRoads)")

@@ -1,16 +1,20 @@
+import Foundation
 import Glibc
 import Synchronization
 import Testing
 
 /// A socket that stands where systemd's would, and remembers what it was told.
+///
+/// A thread of its own reads, as systemd does at once: the kernel holds ten messages of such a socket and drops the eleventh,
+/// and a busy test may look seconds later.
 final class NotifyListener: Sendable {
     let path: String
-    private let descriptor: Int32
-    private let text = Mutex("")
+    private let inbox: Inbox
 
     init(path: String) throws {
         self.path = path
-        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+        let inbox = Inbox(socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0))
+        self.inbox = inbox
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
@@ -18,20 +22,49 @@ final class NotifyListener: Sendable {
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
         let bound = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                bind(inbox.descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
         try #require(bound == 0)
+        Thread.detachNewThread { while inbox.wait() { _ = inbox.received } }
     }
+
+    deinit { inbox.end() }
+
+    /// Everything so far, one message after another.
+    var received: String { inbox.received }
+}
+
+/// What the socket and its thread share. The last of both closes the descriptor.
+private final class Inbox: Sendable {
+    let descriptor: Int32
+    private let isEnded = Atomic(false)
+    private let text = Mutex("")
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }
 
-    /// Everything so far, one message after another.
     var received: String {
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 {
-            text.withLock { $0 += String(decoding: buffer[..<count], as: UTF8.self) + "\n" }
+        text.withLock { text in
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 {
+                text += String(decoding: buffer[..<count], as: UTF8.self) + "\n"
+            }
+            return text
         }
-        return text.withLock { $0 }
+    }
+
+    /// Waits for a message. False: the listener is gone.
+    func wait() -> Bool {
+        var one = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = poll(&one, 1, -1)
+        return !isEnded.load(ordering: .acquiring)
+    }
+
+    func end() {
+        isEnded.store(true, ordering: .releasing)
+        // Wakes the thread.
+        shutdown(descriptor, Int32(SHUT_RDWR))
     }
 }

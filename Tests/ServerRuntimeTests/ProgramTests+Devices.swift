@@ -54,7 +54,8 @@ extension ProgramTests {
         #expect(legacy.output.contains("Access key"), "\(legacy.errors)")
         let list = try await device("list")
         #expect(
-            list.output.contains(/[0-9a-f-]{36} +1 +approved +never +20[0-9-]+T[0-9:]+Z +van_07 +AB-123-C\n/),
+            list.output.contains(
+                /[0-9a-f-]{36} +van_07 +approved +offline +never +1 +20[0-9-]+T[0-9:]+Z +never +AB-123-C\n/),
             "\(list.output)")
         #expect(list.output.contains("can log in as any vehicle"), "\(list.output)")
         #expect(try await device("rename", "van_07", "XY").output == "Device \(number) has the name \"XY\"\n")

@@ -46,7 +46,9 @@ import TrackTestKit
             #expect(try await names(store, service, EntitySearch(keyword: keyword)) == found, "\(keyword)")
         }
         // And goes on: the track reaches the hint, an entity goes, a text changes.
-        _ = await store.ingest([upload([point(200_000_000)], to: service, entity: "van_07")])
+        _ = await store.ingest([
+            upload([point(200_000_000)], to: service, entity: "van_07", received: .at(200_000_001))
+        ])
         #expect(try await names(store, service, try near(39.95, 116.5)) == [])
         try await store.updateEntity(EntityChange(name: "van_07", description: "red"), in: service, at: .at(1))
         try await store.deleteEntity(named: "edge", in: service, at: .at(1))

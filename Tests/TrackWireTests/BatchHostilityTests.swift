@@ -106,7 +106,7 @@ import TrackModel
     }
 
     @Test func otherVersionsAreNotGuessed() {
-        #expect(throws: WireError(.unsupportedVersion, "")) { try BatchCodec.decode([4, 0, 0], isCompressed: false) }
+        #expect(throws: WireError(.unsupportedVersion, "")) { try BatchCodec.decode([5, 0, 0], isCompressed: false) }
         #expect(throws: WireError(.malformed, "")) { try BatchCodec.decode([], isCompressed: false) }
         #expect(throws: WireError(.malformed, "")) { try BatchCodec.decode([1, 2, 3], isCompressed: true) }
     }

@@ -222,7 +222,8 @@ struct TrackTests {
         let old = ProcessOption(
             parsing: " need_denoise=0 , radius_threshold=100, need_mapmatch=1,transport_mode=2,need_vacuate=1")
         #expect(old.denoiseGrade == 0)
-        #expect(old.cleaning(AnalysisOptions()) == CleaningOptions(radiusLimit: 100))
+        // Of a ride the means of travel that the client says counts, and not what uploaded speeds agree on.
+        #expect(old.cleaning(AnalysisOptions()) == CleaningOptions(radiusLimit: 100, believesMotion: false))
         #expect(old.mapMatch)
         #expect(old.travel == .riding)
         #expect(old.thinning == .fine)

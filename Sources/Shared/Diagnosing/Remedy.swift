@@ -18,4 +18,6 @@ package enum Remedy {
 
     /// Whether the receiver sends.
     package static let receiver = "sudo apt install gpsd-clients, then: gpspipe -w -n 10"
+    /// The same, as the receiver sends it.
+    package static let sentences = "sudo apt install gpsd-clients, then: gpspipe -r -n 20"
 }

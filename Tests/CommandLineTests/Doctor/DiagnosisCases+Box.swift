@@ -68,6 +68,16 @@ extension DiagnosisTests {
                 $0.gather.state = .stopped
             }, .gather, .notChecked, "service is stopped", "saker gather start"),
         Case(
+            "gather stopped, no gpsd",
+            Facts.status { $0.gather.state = .stopped }.changed { $0.gpsd?.result = .unreachable("no") }, .gather,
+            .failed,
+            "stopped", "saker gather start --keep-trying"),
+        Case(
+            "gather stopped, no receiver",
+            Facts.status { $0.gather.state = .stopped }.changed {
+                $0.gpsd?.result = .answers(release: "3.25", devices: [], fix: nil)
+            }, .gather, .failed, "stopped", "saker gather start --keep-trying"),
+        Case(
             "no points",
             Facts.status {
                 ($0.tracked, $0.obstacle) = (false, "not_later")
@@ -77,6 +87,10 @@ extension DiagnosisTests {
             "no times",
             Facts.status { ($0.tracked, $0.obstacle, $0.reason) = (false, "no_time", "no point for 60 s") }, .gather,
             .failed, "no point for 60 s", "RMC or ZDA"),
+        Case(
+            "wrong date",
+            Facts.status { ($0.tracked, $0.obstacle, $0.reason) = (false, "wrong_date", "no point for 60 s") }, .gather,
+            .failed, "no point for 60 s", "Is the clock right? date; if it is, update"),
         Case("waiting", Facts.status { $0.gather.state = .waiting }, .gather, .ok, "waits for a fix"),
         Case(
             "choosy",

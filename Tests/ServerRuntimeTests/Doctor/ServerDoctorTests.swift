@@ -64,7 +64,7 @@ struct ServerDoctorTests {
         expect(checks, "server", "warning", "no saker-server")
         #expect(try FileManager.default.contentsOfDirectory(atPath: home).sorted() == before)
         let table = try await sakerServer("doctor", "--config", configuration)
-        #expect(table.output.hasPrefix("ok           configuration   \(configuration) is sound\n"))
+        #expect(table.output.hasPrefix("ok           configuration  \(configuration) is sound\n"))
         #expect(try await sakerServer("doctor", "--nonsense").status == 2)
     }
 

@@ -62,8 +62,8 @@ final class AlarmNotes {
                 timers.set(.again, milliseconds: milliseconds) { [self] in perform(machine.timerFired()) }
             case .complain:
                 context.log.warning(
-                    "What becomes of alarms cannot be noted: the disk hangs, and too much waits for it",
-                    metadata: .event(.alarmJournalFailed))
+                    "What becomes of alarms cannot be noted on the disk",
+                    metadata: .event(.alarmJournalFailed, ["reason": "the disk hangs, and too much waits for it"]))
             case .relieved:
                 context.log.notice("What becomes of alarms is noted again", metadata: .event(.alarmJournalReturned))
             }

@@ -66,6 +66,8 @@ final class EarlyAlarmShell {
     private static let messageBytes = 128 * 1024
     private static let mostBytes = 8192
     private static let mostForgotten = 16
+    /// Why the journal took no operation.
+    private static let busy = "the disk hangs, and too much waits for it"
 
     init(
         _ context: ShellContext, journal: (any AlarmExecutor)?, ring: any CacheExecutor,
@@ -94,7 +96,7 @@ final class EarlyAlarmShell {
             case .failure(let error): recallFailed("\(error)")
             }
         }
-        if !isAccepted { recallFailed("the disk hangs, and too much waits for it") }
+        if !isAccepted { recallFailed(Self.busy) }
     }
 
     private func recalled(_ found: [UnconfirmedAlarm]) {
@@ -304,10 +306,10 @@ final class EarlyAlarmShell {
                 notes.add(.report(.refused, of: [number]))
             case .setTimer(let milliseconds):
                 timers.set(.reports, milliseconds: milliseconds) { [self] in perform(reporting.timerFired()) }
-            case .complain:
+            case .complain(let reason):
                 context.log.warning(
                     "Alarms cannot be read from the alarm journal: the server is told of them later",
-                    metadata: .event(.alarmJournalFailed))
+                    metadata: .event(.alarmJournalFailed, ["reason": "\(reason)"]))
             case .relieved:
                 context.log.notice(
                     "Alarms are read from the alarm journal again", metadata: .event(.alarmJournalReturned))
@@ -324,17 +326,26 @@ final class EarlyAlarmShell {
     }
 
     private func read() {
-        guard let service else { return perform(reporting.readFailed()) }
+        guard let service else { return perform(reporting.readFailed("the login named no service")) }
         let (now, entity) = (context.now, entity)
-        let isAccepted = onJournal { journal -> [Alarm]? in
-            try? journal.reports(
-                of: entity, service: service, limit: AlarmReporting.most, bytes: Self.messageBytes, now: now)
-        } then: { [self] found in
+        let isAccepted = onJournal { journal -> Result<[Alarm], CacheFileError> in
+            do throws(CacheFileError) {
+                return .success(
+                    try journal.reports(
+                        of: entity, service: service, limit: AlarmReporting.most, bytes: Self.messageBytes, now: now))
+            } catch {
+                return .failure(error)
+            }
+        } then: { [self] result in
             guard ExactName(entity) == ExactName(self.entity), service == self.service else {
                 // Another entity has logged in meanwhile, or in another service.
                 return perform(reporting.readOutdated())
             }
-            guard let found else { return perform(reporting.readFailed()) }
+            let found: [Alarm]
+            switch result {
+            case .success(let alarms): found = alarms
+            case .failure(let error): return perform(reporting.readFailed("\(error)"))
+            }
             let noted = notes.numbers
             var (items, unusable): ([AlarmReporting.Item], [UInt64: String]) = ([], [:])
             for alarm in found where !noted.contains(alarm.number) {
@@ -346,7 +357,7 @@ final class EarlyAlarmShell {
             }
             perform(reporting.read(items, unusable: unusable))
         }
-        if !isAccepted { perform(reporting.readFailed()) }
+        if !isAccepted { perform(reporting.readFailed(Self.busy)) }
     }
 
     /// Runs an operation on the journal's thread; false when there is no journal, or too much waits for the disk.

@@ -17,7 +17,7 @@ package struct AlarmReporting: Hashable, Sendable {
         /// Call `timerFired` once after this time; replaces an earlier timer.
         case setTimer(milliseconds: Int64)
         /// The alarms cannot be read, so that the server is not told of them; told once.
-        case complain
+        case complain(reason: String)
         /// They can be read again.
         case relieved
     }
@@ -99,10 +99,10 @@ package struct AlarmReporting: Hashable, Sendable {
     }
 
     /// The journal could not be read, which is tried again later: what the server must hear of waits for no other event.
-    package mutating func readFailed() -> [Action] {
+    package mutating func readFailed(_ reason: String) -> [Action] {
         guard case .reading = state else { return [] }
         state = .idle
-        return (pause.isFailing ? [] : [.complain]) + [.setTimer(milliseconds: pause.failed())]
+        return (pause.isFailing ? [] : [.complain(reason: reason)]) + [.setTimer(milliseconds: pause.failed())]
     }
 
     /// What was read is for an earlier login.

@@ -34,21 +34,21 @@ package enum CertificateRenewal {
         return (details.hosts, details.end.formatted(.iso8601))
     }
 
-    /// Ends a renewal that was cut between its two files. Returns whether the new certificate is in place only now.
-    static func settle(_ configuration: ServerConfiguration) throws(ServerError) -> Bool {
+    /// Ends a renewal that was cut between its two files. Returns the new certificate's end when it is in place only now, else nil.
+    static func settle(_ configuration: ServerConfiguration) throws(ServerError) -> String? {
         let files = configuration.tls.files
         guard access(files.next, F_OK) == 0, let key = try? TextFile.read(files.key),
             let next = try? TextFile.read(files.next), let own = try? TextFile.read(files.certificate)
-        else { return false }
+        else { return nil }
         let isOwn = CertificateMaker.isPair(own, key)
         // A key that belongs to neither is a person's affair.
-        guard isOwn || CertificateMaker.isPair(next, key) else { return false }
+        guard isOwn || CertificateMaker.isPair(next, key) else { return nil }
         do throws(ConfigurationError) {
             try files.settle(isNextForKey: !isOwn)
         } catch {
             throw ServerError(error)
         }
-        return !isOwn
+        return isOwn ? nil : try CertificateMaker.details(of: next).end.formatted(.iso8601)
     }
 
     /// Where `init` puts the authority's key.

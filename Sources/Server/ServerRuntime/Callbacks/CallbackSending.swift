@@ -129,11 +129,10 @@ final class CallbackSending: Service {
         if let service { fields["service"] = "\(service.rawValue)" }
         switch news {
         case .failing(let reason):
-            fields["reason"] = "\(reason)"
-            fields["message_id"] = "\(MessageID.callbacksFailing)"
+            fields.merge(["reason": "\(reason)", "message_id": "\(MessageID.callbacksFailing)"]) { $1 }
             logger.warning("the operator's URL takes no alarms", metadata: fields)
         case .working:
-            fields["message_id"] = "\(MessageID.callbacksWorking)"
+            fields.merge(["message_id": "\(MessageID.callbacksWorking)"]) { $1 }
             logger.notice("the operator's URL takes alarms again", metadata: fields)
         case .storeFailing(let reason):
             fields["reason"] = "\(reason)"

@@ -155,8 +155,9 @@ extension ServerSample {
 # road_grade = true
 
 [analysis]
-# Most km/h that anything in the fleet moves at, 20 ... 1200. Processing leaves out a point that only a faster movement reaches.
-# Raise it for trains (350) and aircraft (1200). The client's transport_mode riding (60) and walking (20) do not change.
+# Most km/h that anything in the fleet usually moves at, 20 ... 1200. Processing leaves out a point that only a faster movement
+# reaches, unless uploaded speeds or the points around it agree with the movement. Raise it for trains (350) and aircraft (1200)
+# with sparse points. The client's transport_mode riding (60) and walking (20) do not change.
 # speed_cap_kmh = 200
 # How entities travel when the client leaves it open (transport_mode=auto). "driving": they stand or drive. "detect": what lies
 # between two stops may also be a walk or a ride, by its speeds. A client can ask for this by itself.

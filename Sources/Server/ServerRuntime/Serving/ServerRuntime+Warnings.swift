@@ -14,11 +14,12 @@ extension ServerRuntime {
     /// A renewal that a power cut ended in its middle. Also where the files may not be written, the server uses the new certificate.
     func settleCertificate() {
         do throws(ServerError) {
-            guard try CertificateRenewal.settle(configuration) else { return }
+            guard let end = try CertificateRenewal.settle(configuration) else { return }
             logger.notice(
                 "a renewal of the certificate was cut, and is complete now",
                 metadata: [
-                    "file": "\(configuration.tls.certificate)", "message_id": "\(MessageID.certificateRenewed)",
+                    "file": "\(configuration.tls.certificate)", "end": "\(end)",
+                    "message_id": "\(MessageID.certificateRenewed)",
                 ])
         } catch {
             logger.warning(

@@ -41,10 +41,10 @@ extension ReferenceTrackStore {
         return PointRemoval(removed: removed)
     }
 
-    /// The newest point of an entity goes last.
+    /// The latest point of an entity goes last.
     private func removePoints(of key: EntityKey, where isOld: (StoredPoint) -> Bool) -> Int {
         guard var entity = entityTable[key] else { return 0 }
-        let newest = entity.points.map(\.point.fix.time).max()
+        let newest = Self.latest(of: entity.points)?.point.fix.time
         let isAll = entity.points.allSatisfy(isOld)
         let before = entity.points.count
         entity.points.removeAll { isOld($0) && (isAll || $0.point.fix.time != newest) }
@@ -52,10 +52,17 @@ extension ReferenceTrackStore {
         if let latest = entity.record.latest, isOld(latest),
             !entity.points.contains(where: { $0.point.fix.time == latest.point.fix.time })
         {
-            let time = entity.points.map(\.point.fix.time).max()
-            entity.record.latest = entity.points.last { $0.point.fix.time == time }
+            entity.record.latest = Self.latest(of: entity.points)
         }
         entityTable[key] = entity
         return before - entity.points.count
+    }
+
+    /// Of several the last.
+    private static func latest(of points: [StoredPoint]) -> StoredPoint? {
+        points.reduce(nil) { latest, point in
+            guard let latest, Recency(point) < Recency(latest) else { return point }
+            return latest
+        }
     }
 }

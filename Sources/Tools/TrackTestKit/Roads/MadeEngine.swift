@@ -111,7 +111,8 @@ package struct MadeEngine: Sendable {
 
     /// Along the road, with a corner in each edge.
     private func route(_ start: Double, _ end: Double) -> RoadReply {
-        let steps = max(1, Int(abs(end - start) / 50))
+        // Places have steps of a centimetre: a kilometre is twenty steps also when it lacks one.
+        let steps = max(1, Int((abs(end - start) + 0.05) / 50))
         let shape = (0...steps).map { MadeRoad.place(start + (end - start) * Double($0) / Double(steps)) }
         let classes: JSONValue = .array(isToll ? [.string("toll")] : [])
         return RoadReply(

@@ -94,12 +94,26 @@ extension TrackStoreContract {
                 let border = TrackPoint.sample(50).fix.time
                 _ = try await store.upload([
                     subject.custom(service, TrackPoint.samples(0..<6), received: border.adding(milliseconds: 5)),
-                    subject.custom(service, TrackPoint.samples(20..<26), received: .at(0)),
+                    subject.custom(service, TrackPoint.samples(20..<26), received: .at(30)),
                 ])
                 let count = try await store.removeAll(of: service, before: border, limit: 9)
                 try expect([0, 5].contains(count), is: true, "\(count) removed")
                 let latest = try await store.entity(named: "truck", in: service)?.latest?.point
                 try expect(latest, is: .sample(25), "latest")
+                try expect(try await store.checkIntegrity(), is: [], "integrity")
+            },
+            TrackStoreCheck("old points that were dated ahead of the server's clock are no position that stays") {
+                subject in
+                let (store, service) = try await subject.withService()
+                let border = TrackPoint.sample(50).fix.time
+                _ = try await store.upload([
+                    subject.custom(service, TrackPoint.samples(20..<26), received: .at(0)),
+                    subject.custom(service, TrackPoint.samples(0..<6), received: border.adding(milliseconds: 5)),
+                ])
+                let count = try await store.removeAll(of: service, before: border, limit: 9)
+                try expect(count, is: 6, "removed")
+                let latest = try await store.entity(named: "truck", in: service)?.latest?.point
+                try expect(latest, is: .sample(5), "latest")
                 try expect(try await store.checkIntegrity(), is: [], "integrity")
             },
         ]

@@ -97,8 +97,8 @@ enum AgentChecks {
         guard let status = facts.status else { return .notChecked(.gather, "the agent cannot be asked") }
         switch status.gather.state {
         case .stopped where status.service.state == .stopped:
-            return .notChecked(.gather, "the service is stopped", "After the service: saker gather start")
-        case .stopped: return .failed(.gather, "stopped: no points are made", "saker gather start")
+            return .notChecked(.gather, "the service is stopped", "After the service: \(start(facts))")
+        case .stopped: return .failed(.gather, "stopped: no points are made", start(facts))
         case .waiting, .gathering:
             if let remedy = status.obstacle.flatMap(TrackingObstacle.init).flatMap(Self.remedy) {
                 return .failed(.gather, status.reason, remedy)
@@ -112,14 +112,19 @@ enum AgentChecks {
         }
     }
 
+    /// Without a receiver the agent refuses to start, unless it is told to keep trying.
+    private static func start(_ facts: Facts) -> String {
+        "saker gather start" + (ReceiverChecks.device(facts).verdict == .ok ? "" : " --keep-trying")
+    }
+
     /// What to do when fixes come and points do not; nil: another check says it.
     private static func remedy(_ obstacle: TrackingObstacle) -> String? {
         switch obstacle {
-        case .noTime: "Let the receiver send its time (NMEA: RMC or ZDA). What it sends: gpspipe -r -n 20"
+        case .noTime: "Let the receiver send its time (NMEA: RMC or ZDA). What it sends: \(Remedy.sentences)"
         case .wrongDate:
-            "Is the clock right? timedatectl. If it is: update the receiver's firmware (a week rollover), and gpsd"
+            "\(Remedy.lookAtClock); if it is, update the receiver's firmware (a week rollover), and gpsd"
         case .notLater, .unconfirmedTime:
-            "See the times that it sends: gpspipe -w -n 20. Then: sudo systemctl restart gpsd"
+            "See the times that it sends: \(Remedy.receiver). Then: sudo systemctl restart gpsd"
         case .inaccurate: "saker settings location --desired-accuracy 0, or give the antenna a freer view of the sky"
         case .implausible: "saker settings location --activity other"
         case .noPoints, .losingPoints, .other: "See the checks of disk and cache, and: journalctl -u sakerd -n 50"
