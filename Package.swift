@@ -122,6 +122,9 @@ let shared: [Target] = [
     .room("FenceFiles", in: "Shared", "FenceJSON", "Geodesy", "Geofencing", "JSON", "TrackFiles", "TrackModel"),
     .room("GeoPackageFile", in: "Shared", "FenceFiles", "TrackFiles"),
     .room("FenceArguments", in: "Shared", "FenceFiles", "FenceJSON", "Geodesy", "JSON", "Terminal", .arguments),
+    .room(
+        "FenceCommands", in: "Shared", "AgentControl", "FenceArguments", "FenceFiles", "GeoPackageFile", "Geodesy",
+        "Geofencing", "JSON", "Terminal", "TimeZones", "TrackFiles", "TrackModel", .arguments),
 ]
 
 // MARK: - The agent: its imports are a budget, checked by scripts/check-boundaries
@@ -171,7 +174,8 @@ let server: [Target] = [
         .nioTLS),
     .room(
         "ServerRuntime", in: "Server", "AlarmCallbacks", "CClock", "ConfigurationFile", "Diagnosing", "Enrolment",
-        "Exposition", "FenceFiles", "FenceJSON", "Gateway", "GeoPackageFile", "Geodesy", "Geofencing", "Ingest", "JSON",
+        "Exposition", "FenceFiles", "FenceJSON", "FenceJudging", "Gateway", "GeoPackageFile", "Geodesy", "Geofencing",
+        "Ingest", "JSON",
         "ProcessMemory", "RoadEngine",
         "RoadMatching", "ServerIdentity", "Systemd", "TimeZones", "TrackExport", "TrackModel",
         "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener",
@@ -183,8 +187,8 @@ let server: [Target] = [
 let commandLine: [Target] = [
     .room(
         "SakerCommand", in: "CLI", "AgentControl", "ComputerIdentity", "ConfigurationFile", "Diagnosing",
-        "FenceArguments", "FenceFiles", "FenceJSON", "GeoPackageFile", "Geodesy", "Geofencing", "HTTPExchange", "JSON",
-        "SecureLink", "Terminal", "TimeZones",
+        "FenceArguments", "FenceCommands", "FenceFiles", "FenceJSON", "Geodesy", "Geofencing", "HTTPExchange", "JSON",
+        "SecureLink", "Terminal",
         "TrackFiles", "TrackModel", "Varlink", .arguments, .nioCore, .nioPosix)
 ]
 
@@ -210,8 +214,8 @@ let programs: [Target] = [
         swiftSettings: house,
         linkerSettings: [.unsafeFlags(vehicleLink, .when(configuration: .release))]),
     .program(
-        "saker-server", in: "Server", "ConfigurationFile", "Diagnosing", "FenceArguments", "JSON", "ServerRuntime",
-        "Systemd", "Terminal", "TrackModel", "TrackStore", .arguments, .log),
+        "saker-server", in: "Server", "ConfigurationFile", "Diagnosing", "FenceArguments", "FenceCommands", "Geodesy",
+        "Geofencing", "JSON", "ServerRuntime", "Systemd", "Terminal", "TrackModel", "TrackStore", .arguments, .log),
 ]
 
 // MARK: - Tools for a desk: simulated input, faults, fixtures
@@ -270,9 +274,9 @@ let tests: [Target] = [
         .nioPosix),
     .tests(
         "CommandLineTests", "SakerCommand", "AgentControl", "AgentRuntime", "ConfigurationFile", "Diagnosing",
-        "FenceJSON",
-        "Geodesy", "Geofencing", "HTTPExchange", "JSON", "ProgramTestKit", "SecureLink", "TrackModel", "TrackStore",
-        "TrackTestKit", "Varlink", "WebAPI", .log, .nioCore, .nioPosix, .nioSSL),
+        "FenceCommands", "FenceJSON", "Geodesy", "Geofencing", "HTTPExchange", "JSON", "ProgramTestKit", "SecureLink",
+        "Terminal",
+        "TrackModel", "TrackStore", "TrackTestKit", "Varlink", "WebAPI", .log, .nioCore, .nioPosix, .nioSSL),
     .tests(of: "Systemd", "ProgramTestKit", .log),
     .tests(of: "ConfigurationFile"),
     .tests(of: "Terminal", .arguments),

@@ -1,4 +1,5 @@
 import AgentControl
+import FenceCommands
 import JSON
 import Testing
 

@@ -1,4 +1,5 @@
 import AgentControl
+import FenceCommands
 import Foundation
 import JSON
 import ProgramTestKit

@@ -1,3 +1,5 @@
+import FenceCommands
+import Terminal
 import Testing
 
 @testable import SakerCommand

@@ -1,3 +1,4 @@
+import FenceCommands
 import Testing
 
 @testable import SakerCommand

@@ -1,3 +1,4 @@
+import FenceCommands
 import Foundation
 import JSON
 import ProgramTestKit

@@ -54,6 +54,52 @@ import TrackTestKit
         return service
     }
 
+    /// The same store as the Web API's, with its rules and its news.
+    @Test func fencesAreMadeChangedAndDeleted() async throws {
+        let id = try await service()
+        let service = id.rawValue
+        let (mark, _) = try await store.fenceNews(after: nil, limit: 10)
+        var gate = circle(30)
+        (gate.name, gate.watch) = ("Gate", try FenceWatch(["van"]))
+        let made = try await administration.addFence(gate, to: service)
+        #expect(made.number == 4 && made.name == "Gate" && made.watch == "van")
+        let found = try await administration.fence(named: "Gate", of: service)
+        gate.floor = "2"
+        let changed = try await administration.changeFence(found, to: gate, of: service)
+        #expect(changed.number == 4 && changed.revision == 2)
+        // Somebody else was faster.
+        await #expect(throws: ServerError(.store, "")) {
+            try await administration.changeFence(found, to: circle(5), of: service)
+        }
+        #expect(try await store.fence(4, in: id)?.fence.definition == gate)
+        var choice = ServiceAdministration.FenceChoice()
+        choice.entity = "van"
+        #expect(try await administration.fences(choice, of: service).map(\.number) == [1, 2, 4])
+        choice.fences = ["Gate", "1"]
+        #expect(try await administration.fences(choice, of: service).map(\.number) == [1, 4])
+        choice.fences = ["nowhere"]
+        await #expect(throws: ServerError(.notFound, "")) { try await administration.fences(choice, of: service) }
+        #expect(try await administration.deleteFences([4], of: service) == [4])
+        let news = try await store.fenceNews(after: mark, limit: 10).news
+        #expect(news?.map(\.fence) == [4, 4, 4])
+        gate.watch = try FenceWatch(["bike"])
+        await #expect(throws: ServerError(.store, "")) { try await administration.addFence(gate, to: service) }
+    }
+
+    @Test func whereAnEntityIsIsTold() async throws {
+        let id = try await service()
+        let all = ServiceAdministration.FenceChoice()
+        let unknown = try await administration.relations(of: "van", to: all, of: id.rawValue)
+        #expect(unknown.map(\.fence) == [1, 2] && unknown.allSatisfy { $0.status.place == .unknown })
+        let place = try await administration.relations(
+            of: Degrees(latitude: 39.9, longitude: 116.4), to: all, of: id.rawValue)
+        #expect(place.map(\.status.place) == [.in, .out, .in])
+        #expect(place.first?.status.signedDistance.map { abs($0 + 200) < 0.01 } == true)
+        await #expect(throws: ServerError(.store, "")) {
+            try await administration.relations(of: "bike", to: all, of: id.rawValue)
+        }
+    }
+
     @Test func fencesAreListed() async throws {
         let service = try await service()
         let all = try await administration.fences(of: service.rawValue, matching: FenceFilter(), limit: 2)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FenceCommands
 import Glibc
 import Terminal
 
@@ -18,6 +19,9 @@ package enum SakerProcess {
                 try command.run()
             }
             exit(0)
+        } catch let failure as FenceCommandFailure {
+            Console.complain("saker: \(failure)")
+            exit(failure.code == .usage ? 2 : 1)
         } catch let failure as CommandFailure {
             Console.complain("saker: \(failure)")
             exit(failure.code.rawValue)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FenceCommands
 import JSON
 import ServerRuntime
 import Terminal
@@ -8,13 +9,21 @@ import TrackStore
 struct Fences: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fence",
-        abstract: "Shows the fences and alarms of a service, and imports and exports fences as GeoJSON.",
+        abstract: "Makes, shows, changes and tries the fences of a service, and shows its alarms.",
         discussion: """
-            Works while the server runs. Fences are made, changed and deleted by the Web API, and by imports of files.
+            Works while the server runs. Vehicles and judges hear of each change within seconds, as of the changes by the Web API.
 
-            Example: saker-server fence export 1 > fences.geojson
+            Examples:
+            saker-server fence add circle 1 --at 40.0405,116.3008 --radius 50 --name depot --watch-all
+            saker-server fence edit 1 depot --radius 80
+            saker-server fence status 1 --entity van_07
+            saker-server fence export 1 > fences.geojson
             """,
-        subcommands: [List.self, Show.self, FenceImports.self, Export.self, Alarms.self])
+        subcommands: [
+            List.self, Show.self, FenceAdd<ServiceFences>.self, FenceEdit<ServiceFences>.self,
+            FenceDelete<ServiceFences>.self, FenceStatusCommand<ServiceFences>.self, FenceTest<ServiceFences>.self,
+            FenceImports.self, Export.self, Alarms.self,
+        ])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List fences in the order of their numbers.")

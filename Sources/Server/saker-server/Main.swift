@@ -1,4 +1,5 @@
 import ArgumentParser
+import FenceCommands
 import Glibc
 import ServerRuntime
 import Terminal
@@ -20,6 +21,8 @@ enum Program {
             } else {
                 try command.run()
             }
+        } catch let error as FenceCommandFailure {
+            complain(error.description, status: error.code == .usage ? 2 : 1)
         } catch let error as ServerError where error.code != .usage {
             complain(error.detail, status: 1)
         } catch let error as ServerError {

@@ -1,5 +1,6 @@
 import AgentControl
 import ArgumentParser
+import FenceCommands
 import JSON
 import Terminal
 

@@ -1,4 +1,5 @@
 import AgentControl
+import Terminal
 
 /// The server's fences in the status.
 enum ServerFencesView {

@@ -3,6 +3,7 @@ import ArgumentParser
 import Glibc
 import JSON
 import NIOCore
+import Terminal
 
 /// `saker service`
 struct ServiceCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 import AgentControl
 import ArgumentParser
 import JSON
+import Terminal
 import Varlink
 
 /// `saker watch`

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FenceCommands
 
 /// `saker fence`
 struct FenceCommand: ParsableCommand {
@@ -26,7 +27,8 @@ struct FenceCommand: ParsableCommand {
               saker fence test drive.gpx --fences fences.geojson --output map.geojson
             """,
         subcommands: [
-            FenceAdd.self, FenceImportCommand.self, FenceList.self, FenceShow.self, FenceStatusCommand.self,
-            FenceEditCommand.self, FenceDelete.self, FenceExport.self, FenceTest.self,
+            FenceAdd<VehicleFences>.self, FenceImportCommand.self, FenceList.self, FenceShow.self,
+            FenceStatusCommand<VehiclePlaces>.self, FenceEdit<VehicleFences>.self, FenceDelete<VehicleFences>.self,
+            FenceExport.self, FenceTest<VehicleFences>.self,
         ])
 }

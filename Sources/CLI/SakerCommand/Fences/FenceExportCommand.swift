@@ -1,10 +1,12 @@
 import AgentControl
 import ArgumentParser
+import FenceCommands
 import FenceFiles
 import FenceJSON
 import Geofencing
 import JSON
 import NIOCore
+import Terminal
 import TrackModel
 
 /// `saker fence export`

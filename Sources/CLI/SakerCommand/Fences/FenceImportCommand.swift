@@ -1,11 +1,13 @@
 import AgentControl
 import ArgumentParser
 import FenceArguments
+import FenceCommands
 import FenceFiles
 import FenceJSON
 import Geofencing
 import JSON
 import NIOCore
+import Terminal
 
 /// `saker fence import`
 struct FenceImportCommand: AsyncParsableCommand {
@@ -51,10 +53,10 @@ struct FenceImportCommand: AsyncParsableCommand {
             throw CommandFailure(.usage, "'\(name.shortened)' is no name for the file: give one with --as".printable)
         }
         let (plan, layer, known) = try await FenceSource.plan(
-            file, files, rules, named: name,
+            file, files, rules, named: name, isReportable: true,
             // All of them: a file that this vehicle has exported changes its own fences.
             existing: { _ in try await ExportedFences.all([:], agent) }, now: now)
-        ImportView.tellRefusals(plan, of: file)
+        for line in RefusedFeatures.lines(plan, of: file) { Console.complain("saker: \(line)") }
         if !agent.json { for line in ImportView.lines(plan) { Console.print(line) } }
         if dryRun {
             if !agent.json { Console.print("Nothing was changed, because of --dry-run.") }

@@ -1,27 +1,11 @@
 import AgentControl
 import ArgumentParser
+import FenceCommands
 import JSON
 import NIOCore
+import Terminal
 
-/// Which fences of the agent a command is about. A fence must match all conditions.
-struct FenceSelectionOptions: ParsableArguments {
-    @Argument(help: "Numbers or names of fences.")
-    var fences: [String] = []
-
-    @Option(name: .long, help: ArgumentHelp("Only fences of this group.", valueName: "name"))
-    var group: String?
-
-    @Option(name: .long, help: ArgumentHelp("Only fences that watch this entity.", valueName: "name"))
-    var entity: String?
-
-    @Option(name: .long, help: ArgumentHelp("Only fences that were imported from this file.", valueName: "name"))
-    var file: String?
-
-    @Option(name: .long, help: ArgumentHelp("Only fences of this layer of the file.", valueName: "name"))
-    var layer: String?
-
-    var hasConditions: Bool { group != nil || entity != nil || file != nil || layer != nil }
-
+extension FenceSelectionOptions {
     /// The parameters of a call. Asks the agent for the numbers of names. `source`: nil for the vehicle's own fences.
     func parameters(_ agent: AgentOptions, source: JSONValue? = nil) async throws -> [String: JSONValue?] {
         [

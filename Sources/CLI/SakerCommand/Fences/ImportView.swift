@@ -1,19 +1,8 @@
 import FenceFiles
+import Terminal
 
 /// What an import does, for people.
 enum ImportView {
-    /// So many refused features are shown one by one.
-    private static let toldRefusals = 10
-
-    /// On standard error: features that cannot become fences.
-    static func tellRefusals(_ plan: ImportPlan, of file: String) {
-        for refused in plan.refusals.prefix(toldRefusals) {
-            Console.complain("saker: \(file): \(refused)".printable)
-        }
-        let rest = Int64(plan.refused - min(plan.refusals.count, toldRefusals))
-        if rest > 0 { Console.complain("saker: \(file.printable): and \(Quantity.count(rest, "feature")) more") }
-    }
-
     /// What happens to the features of the file, and to the fences that are there.
     static func lines(_ plan: ImportPlan) -> [String] {
         func part(_ count: Int, _ text: String) -> String? {

@@ -2,6 +2,7 @@ import ArgumentParser
 import ConfigurationFile
 import Glibc
 import SecureLink
+import Terminal
 
 /// `saker image`
 struct ImageCommand: AsyncParsableCommand {

@@ -1,7 +1,9 @@
 import AgentControl
 import ArgumentParser
+import FenceCommands
 import JSON
 import NIOCore
+import Terminal
 import TrackModel
 
 extension PointCommand {
@@ -70,7 +72,7 @@ extension PointCommand {
             var source = try PointFile(file, times: rules)
             var count: Int64 = 0
             while try source.next() != nil { count += 1 }
-            source.leftOut.tell(file)
+            for line in source.leftOut.lines(file) { Console.complain("saker: \(line)") }
             for note in source.notes { Console.complain(note) }
             return (count, source.leftOut)
         }

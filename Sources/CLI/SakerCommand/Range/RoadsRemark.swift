@@ -1,4 +1,5 @@
 import JSON
+import Terminal
 
 /// What an answer says of roads: the member `roads` of the Web API.
 struct RoadsRemark: Hashable {

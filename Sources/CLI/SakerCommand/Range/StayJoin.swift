@@ -1,5 +1,6 @@
 import Geodesy
 import JSON
+import Terminal
 
 /// Finds the stays of a range of any length with requests that the server answers.
 ///

@@ -1,3 +1,5 @@
+import Terminal
+
 /// A key of the Web API's `process_option`, and which calls read it.
 enum ProcessKey: String, CaseIterable {
     case denoiseGrade = "denoise_grade"

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Terminal
 
 /// How whoever was on the way travelled.
 enum Travel: String, CaseIterable, ExpressibleByArgument {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ConfigurationFile
 import Glibc
+import Terminal
 
 /// How the server is reached: through the agent of this vehicle, which needs no key; or over HTTPS, when anything about the
 /// server is given or there is no agent. What is not given then stands in a file: ~/.config/saker/client.toml or

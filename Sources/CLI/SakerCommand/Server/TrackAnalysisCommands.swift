@@ -1,4 +1,5 @@
 import ArgumentParser
+import FenceCommands
 import JSON
 import Terminal
 

@@ -1,6 +1,8 @@
 import ArgumentParser
+import FenceCommands
 import Glibc
 import JSON
+import Terminal
 import TrackFiles
 
 extension TrackCommand {
@@ -92,14 +94,14 @@ private struct ExportFile {
     private(set) var points: Int64 = 0
 
     /// `isRemarked`: at the end there may be a remark about roads.
-    init(_ path: String?, _ format: TrackCommand.Export.Format, isRemarked: Bool) throws(CommandFailure) {
+    init(_ path: String?, _ format: TrackCommand.Export.Format, isRemarked: Bool) throws {
         self.format = format
         // GeoJSON has the remark behind the points.
         spool = format == .csv || (isRemarked && format != .geojson) ? try SpoolFile() : nil
         output = try OutputFile(path)
     }
 
-    mutating func begin(_ entity: String) throws(CommandFailure) {
+    mutating func begin(_ entity: String) throws {
         let kind: TrackFileWriter.Format
         switch format {
         case .csv:
@@ -114,7 +116,7 @@ private struct ExportFile {
         writer = .track(track)
     }
 
-    mutating func add(_ point: WrittenPoint) throws(CommandFailure) {
+    mutating func add(_ point: WrittenPoint) throws {
         points += 1
         switch writer {
         case .table(var table):
@@ -127,11 +129,11 @@ private struct ExportFile {
         }
     }
 
-    private mutating func write(_ bytes: [UInt8]) throws(CommandFailure) {
+    private mutating func write(_ bytes: [UInt8]) throws {
         if let spool { try spool.write(bytes) } else { try output.write(bytes) }
     }
 
-    mutating func finish(_ gaps: [WrittenGap], _ roads: WrittenRoads?) throws(CommandFailure) {
+    mutating func finish(_ gaps: [WrittenGap], _ roads: WrittenRoads?) throws {
         switch writer {
         case .table(var table):
             table.roads = roads
@@ -157,7 +159,7 @@ private struct ExportFile {
 private final class SpoolFile {
     private let file: UnsafeMutablePointer<FILE>
 
-    init() throws(CommandFailure) {
+    init() throws {
         guard let file = tmpfile() else { throw Self.failure }
         self.file = file
     }
@@ -168,16 +170,16 @@ private final class SpoolFile {
         CommandFailure(.failed, "the temporary file of the export: \(String(cString: strerror(errno)))")
     }
 
-    func write(_ bytes: [UInt8]) throws(CommandFailure) {
+    func write(_ bytes: [UInt8]) throws {
         guard fwrite(bytes, 1, bytes.count, file) == bytes.count else { throw Self.failure }
     }
 
-    func rewind() throws(CommandFailure) {
+    func rewind() throws {
         guard fflush(file) == 0, fseek(file, 0, SEEK_SET) == 0 else { throw Self.failure }
     }
 
     /// The next piece; nil at the end.
-    func read() throws(CommandFailure) -> [UInt8]? {
+    func read() throws -> [UInt8]? {
         var piece = [UInt8](repeating: 0, count: 64 * 1024)
         let count = fread(&piece, 1, piece.count, file)
         guard count > 0 || ferror(file) == 0 else { throw Self.failure }

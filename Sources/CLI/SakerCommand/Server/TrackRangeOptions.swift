@@ -1,4 +1,5 @@
 import ArgumentParser
+import FenceCommands
 import JSON
 
 /// Whose track, and of which time: the arguments of every command that reads a range.

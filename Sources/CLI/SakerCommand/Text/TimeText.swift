@@ -1,34 +1,15 @@
-import Glibc
 import Terminal
 
 /// Times for people: local, and how long ago.
 enum TimeText {
     /// `2026-03-05 08:20:12+01:00` in the zone of TZ, from milliseconds since 1970. Options take a time in this form.
-    static func local(_ milliseconds: Int64) -> String {
-        let text = format(milliseconds, "%Y-%m-%d %H:%M:%S%z")
-        // `+0100`: the colon makes it the form of RFC 3339.
-        guard text.dropLast(4).last.map({ "+-".contains($0) }) == true else { return text }
-        return "\(text.dropLast(2)):\(text.suffix(2))"
-    }
+    static func local(_ milliseconds: Int64) -> String { LocalTime.text(milliseconds) }
 
     /// `2026-03-05 08:20:12`: beside a time that names its zone.
-    static func localWithoutZone(_ milliseconds: Int64) -> String {
-        format(milliseconds, "%Y-%m-%d %H:%M:%S")
-    }
+    static func localWithoutZone(_ milliseconds: Int64) -> String { LocalTime.textWithoutZone(milliseconds) }
 
     /// `08:20:12`.
-    static func clock(_ milliseconds: Int64) -> String {
-        format(milliseconds, "%H:%M:%S")
-    }
-
-    private static func format(_ milliseconds: Int64, _ pattern: String) -> String {
-        var seconds = time_t(milliseconds.quotientDown(1000))
-        var parts = tm()
-        guard localtime_r(&seconds, &parts) != nil else { return "\(milliseconds) ms" }
-        var text = [CChar](repeating: 0, count: 64)
-        guard strftime(&text, text.count, pattern, &parts) > 0 else { return "\(milliseconds) ms" }
-        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
+    static func clock(_ milliseconds: Int64) -> String { LocalTime.clock(milliseconds) }
 
     /// `12 s ago`, `in 5 min`, `now`.
     static func relative(_ milliseconds: Int64, now: Int64) -> String {
@@ -38,27 +19,9 @@ enum TimeText {
     /// The two largest units that matter: `450 ms`, `12 s`, `5 min 3 s`, `2 h 3 min`, `4 d 2 h`.
     static func duration(_ milliseconds: Int64) -> String { DurationText.text(milliseconds) }
 
-    /// `2026-03-05 08:20:12+01:00 (2 h 3 min ago)`. Without the age where one of the two times is of a clock that was never set:
-    /// 56 years tell nobody anything.
-    static func both(_ milliseconds: Int64, now: Int64) -> String {
-        isSet(milliseconds) == isSet(now)
-            ? "\(local(milliseconds)) (\(relative(milliseconds, now: now)))" : local(milliseconds)
-    }
-
-    /// Whether a clock that says so was ever set: satellites have sent times since 1980.
-    private static func isSet(_ milliseconds: Int64) -> Bool { milliseconds >= 315_532_800_000 }
+    /// `2026-03-05 08:20:12+01:00 (2 h 3 min ago)`, as ``LocalTime/both(_:now:)``.
+    static func both(_ milliseconds: Int64, now: Int64) -> String { LocalTime.both(milliseconds, now: now) }
 
     /// Milliseconds since 1970 by the system clock.
-    static var now: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-    }
-}
-
-extension Int64 {
-    fileprivate func quotientDown(_ divisor: Int64) -> Int64 {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? quotient - 1 : quotient
-    }
+    static var now: Int64 { LocalTime.now }
 }

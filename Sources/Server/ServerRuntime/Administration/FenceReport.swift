@@ -1,19 +1,21 @@
 import FenceJSON
 import Geodesy
-import Geofencing
+package import Geofencing
 import JSON
 import TrackModel
 import TrackStore
 
 /// A fence as an administrator is told of it.
 package struct FenceReport: Sendable {
-    private let record: FenceRecord
+    let record: FenceRecord
 
     init(_ record: FenceRecord) {
         self.record = record
     }
 
+    package var fence: Fence { record.fence }
     package var number: Int32 { record.fence.id }
+    package var revision: Int32 { record.fence.revision }
     package var name: String { record.fence.definition.name }
 
     /// In a few words.

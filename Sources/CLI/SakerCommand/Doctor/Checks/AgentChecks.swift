@@ -1,5 +1,6 @@
 import AgentControl
 import Diagnosing
+import Terminal
 import TrackModel
 import Varlink
 

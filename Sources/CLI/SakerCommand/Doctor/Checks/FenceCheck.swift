@@ -1,5 +1,6 @@
 import AgentControl
 import Diagnosing
+import Terminal
 
 /// Whether the vehicle judges by the fences that the server has, and the server hears of what the vehicle found. Nothing here
 /// keeps a vehicle from being tracked.

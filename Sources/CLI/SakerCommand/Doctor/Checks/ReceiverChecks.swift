@@ -1,5 +1,6 @@
 import AgentControl
 import Diagnosing
+import Terminal
 
 /// gpsd, its receiver, and what comes from it.
 enum ReceiverChecks {

@@ -1,5 +1,6 @@
 import AgentControl
 import Diagnosing
+import Terminal
 
 /// The disk, what the cache has of it, and who may write there.
 enum StorageChecks {

@@ -1,29 +1,29 @@
-import AgentControl
-import ArgumentParser
-import FenceArguments
-import FenceFiles
-import Geofencing
-import JSON
-import Terminal
-import TimeZones
-import TrackModel
+package import ArgumentParser
+internal import FenceArguments
+internal import FenceFiles
+internal import Geofencing
+internal import JSON
+internal import Terminal
+internal import TimeZones
+internal import TrackModel
 
-/// `saker fence test`
-struct FenceTest: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "test",
-        abstract: "Shows which alarms a recorded track would have made.",
-        discussion: """
-            The track is a CSV, GPX, KML or GeoJSON file, as saker point import takes it. An attribute floor counts. The fences
-            are those of a file, and then no agent is needed; or those of this vehicle. It does not matter whom they watch,
-            and nobody is told.
+/// `fence test`
+package struct FenceTest<Holder: FenceHolder>: AsyncParsableCommand {
+    package static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "test",
+            abstract: "Shows which alarms a recorded track would have made.",
+            discussion: """
+                The track is a CSV, GPX, KML or GeoJSON file, as saker point import takes it. An attribute floor counts. The fences
+                are those of a file, or those \(Holder.place). It does not matter whom they watch, and nobody is told.
 
-            Examples:
-              saker fence test drive.gpx --fences fences.geojson
-              saker fence test drive.csv --fences routes.gpx --buffer 50 --output map.geojson
-            """)
+                Examples:
+                  \(Holder.typed("test", "drive.gpx --fences fences.geojson"))
+                  \(Holder.typed("test", "drive.csv --fences routes.gpx --buffer 50 --output map.geojson"))
+                """)
+    }
 
-    @OptionGroup var agent: AgentOptions
+    @OptionGroup var holder: Holder
     @OptionGroup var table: TableOptions
 
     @Argument(help: "The track.")
@@ -32,12 +32,14 @@ struct FenceTest: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "A GeoJSON, GPX, KML or GeoPackage file with fences (default: the agent's).", valueName: "file"))
+            "A GeoJSON, GPX, KML or GeoPackage file with fences (default: those of the vehicle, or of the service).",
+            valueName: "file"))
     var fences: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Only this fence of the agent; may be given again.", valueName: "number or name"))
+        help: ArgumentHelp(
+            "Only this fence of the vehicle, or of the service; may be given again.", valueName: "number or name"))
     var fence: [String] = []
 
     @Option(name: .long, help: ArgumentHelp("Write track, fences and crossings as GeoJSON.", valueName: "file"))
@@ -50,23 +52,26 @@ struct FenceTest: AsyncParsableCommand {
     @OptionGroup(title: "How a file becomes fences") var files: FenceFileOptions
     @OptionGroup(title: "What the fences of a file tell") var rules: FenceRuleOptions
 
-    func validate() throws {
+    package init() {}
+
+    package func validate() throws {
         guard fences == nil || fence.isEmpty else {
-            throw ValidationError("--fence chooses fences of the agent: leave out --fences or --fence")
+            throw ValidationError("--fence chooses fences that are there already: leave out --fences or --fence")
         }
         guard fences != nil || (!files.isGiven && !rules.isGiven) else {
             throw ValidationError(
-                "the fences of the agent are tried as they are: leave out the options for files, or give a file with --fences"
+                "fences that are there already are tried as they are: leave out the options for files, or give a file with --fences"
             )
         }
     }
 
-    func run() async throws {
-        let now = TimeText.now
+    package func run() async throws {
+        let now = LocalTime.now
         let found = try await found(now)
-        let (points, leftOut) = try TrackPoints.read(track, try times.rules(), isUploaded: uploaded)
+        let (points, leftOut, remarks) = try TrackPoints.read(track, try times.rules(), isUploaded: uploaded)
+        for line in remarks { complain(line) }
         guard !points.isEmpty else {
-            throw CommandFailure(.failed, "\(track.printable): there is no point with a time in it")
+            throw FenceCommandFailure(.failed, "\(track.printable): there is no point with a time in it")
         }
         let trial = TrackTrial(of: points, entity: "track", by: found, zones: Self.zones(of: found, points))
         if let output {
@@ -79,24 +84,23 @@ struct FenceTest: AsyncParsableCommand {
                 throw error
             }
         }
-        if agent.json {
-            Console.print(TrialView.json(trial).description)
+        if holder.printsJSON {
+            print(TrialView.json(trial).description)
         } else {
-            for line in TrialView.lines(trial, fences: found.count, width: table.width) { Console.print(line) }
-            if let output { Console.print("The map is in \(output.printable).") }
+            for line in TrialView.lines(trial, fences: found.count, width: table.width) { print(line) }
+            if let output { print("The map is in \(output.printable).") }
         }
         guard leftOut == 0 else {
-            throw CommandFailure(
+            throw FenceCommandFailure(
                 .failed, "\(track.printable): \(Quantity.count(leftOut, "point")) left out; the others are judged")
         }
     }
 
     private func found(_ now: Int64) async throws -> [Fence] {
         if let fences { return try await found(in: fences, now) }
-        let chosen = try await FenceCalls.numbers(of: fence, agent)
-        let found = try await ExportedFences.all(["fences": chosen], agent)
+        let found = try await holder.copies(fence)
         guard !found.isEmpty else {
-            throw CommandFailure(.failed, "the agent has no such fence: give a file with fences with --fences")
+            throw FenceCommandFailure(.failed, "there is no such fence: give a file with fences with --fences")
         }
         return found
     }
@@ -105,7 +109,7 @@ struct FenceTest: AsyncParsableCommand {
         let plan = try await FenceSource.plan(
             fences, files, rules, named: "test", existing: { _ in [] }, now: now
         ).plan
-        ImportView.tellRefusals(plan, of: fences)
+        for line in RefusedFeatures.lines(plan, of: fences) { complain(line) }
         var (made, next): ([Fence], Int32) = ([], 1)
         var taken: Set<Int32> = []
         for definition in plan.additions {
@@ -119,13 +123,18 @@ struct FenceTest: AsyncParsableCommand {
             do throws(FenceError) {
                 made.append(try Fence(id: id, definition, at: Timestamp(milliseconds: now)))
             } catch {
-                throw CommandFailure(.failed, "\(fences): \(error)".printable)
+                throw FenceCommandFailure(.failed, "\(fences): \(error)".printable)
             }
         }
         guard !made.isEmpty else {
-            throw CommandFailure(.failed, "\(fences.printable): no feature became a fence: there is nothing to try")
+            throw FenceCommandFailure(
+                .failed, "\(fences.printable): no feature became a fence: there is nothing to try")
         }
         return made
+    }
+
+    private func complain(_ line: String) {
+        FenceOutput.complain("\(Holder.program.prefix { $0 != " " }): \(line)")
     }
 
     /// The zones that the windows of the fences name, for the time of the track.

@@ -1,22 +1,27 @@
-import AgentControl
-import JSON
-import TrackFiles
-import TrackModel
+internal import AgentControl
+package import JSON
+internal import Terminal
+internal import TrackFiles
+internal import TrackModel
 
 /// Reads the points of a file one after the other, in the agent's form. What is no point is left out and counted; only what is
 /// wrong with the whole of the file is an error, which names it.
-struct PointFile {
-    struct Point {
-        let place: String
-        let value: JSONValue
+package struct PointFile {
+    package struct Point {
+        package let place: String
+        package let value: JSONValue
+
+        package init(place: String, value: JSONValue) {
+            (self.place, self.value) = (place, value)
+        }
     }
 
     /// What of a file is no point.
-    struct LeftOut {
+    package struct LeftOut {
         /// So many are told one by one.
         private static let mostTold = 10
 
-        fileprivate(set) var count: Int64 = 0
+        package fileprivate(set) var count: Int64 = 0
         private var told: [String] = []
 
         fileprivate mutating func add(_ place: String, _ reason: String) {
@@ -24,17 +29,15 @@ struct PointFile {
             if told.count < Self.mostTold { told.append("\(place): \(reason)") }
         }
 
-        /// On standard error.
-        func tell(_ path: String) {
-            for line in told { Console.complain("saker: \(path): \(line)".printable) }
+        /// Sentences for standard error.
+        package func lines(_ path: String) -> [String] {
             let rest = count - Int64(told.count)
-            if rest > 0 {
-                Console.complain("saker: \(path.printable): and \(Quantity.count(rest, "place")) more like these")
-            }
+            let more = rest > 0 ? ["\(path.printable): and \(Quantity.count(rest, "place")) more like these"] : []
+            return told.map { "\(path): \($0)".printable } + more
         }
 
         /// The first of them, behind a message.
-        var first: String { told.first.map { ": \($0)" } ?? "" }
+        package var first: String { told.first.map { ": \($0)" } ?? "" }
     }
 
     /// Why a row is no point.
@@ -53,16 +56,16 @@ struct PointFile {
     private let texts: Set<String>
     private let zone: FileZone
     private var reader: TrackFileReader
-    private(set) var leftOut = LeftOut()
+    package private(set) var leftOut = LeftOut()
     private var unknownHeights = 0
     private var firstHeight = ""
     /// The first time of a clock whose zone the file does not say.
     private var firstWall: Int64?
 
-    init(
+    package init(
         _ path: String, times: FileTimeRules = FileTimeRules(), attributes: Set<String>? = nil,
         texts: Set<String> = [FloorAttribute.key]
-    ) throws(CommandFailure) {
+    ) throws(FenceCommandFailure) {
         self.path = path
         self.times = times
         self.attributes = attributes
@@ -76,7 +79,7 @@ struct PointFile {
     }
 
     /// For people, behind the last point: what was done without a question.
-    var notes: [String] {
+    package var notes: [String] {
         var notes = reader.notes
         if let firstWall {
             let other = times.zone == nil ? "; for another zone give --time-zone" : ""
@@ -91,7 +94,7 @@ struct PointFile {
 
     /// The next point, nil after the last. Skips planned routes, because they have no times, and the corners of roads in an
     /// export, because the vehicle made no points there.
-    mutating func next() throws(CommandFailure) -> Point? {
+    package mutating func next() throws(FenceCommandFailure) -> Point? {
         while true {
             let point: FilePoint?
             do throws(TrackFileError) {
@@ -203,7 +206,7 @@ struct PointFile {
     /// What an export says of roads is no attribute of a point: no track column has such a name.
     private static func isOwn(_ key: String) -> Bool { key != "road_name" && !key.hasPrefix("_") }
 
-    private static func failure(_ path: String, _ detail: String) -> CommandFailure {
-        CommandFailure(.failed, "\(path): \(detail)".printable)
+    private static func failure(_ path: String, _ detail: String) -> FenceCommandFailure {
+        FenceCommandFailure(.failed, "\(path): \(detail)".printable)
     }
 }

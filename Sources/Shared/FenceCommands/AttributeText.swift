@@ -1,11 +1,11 @@
-import AgentControl
-import JSON
-import TrackModel
+package import AgentControl
+package import JSON
+internal import TrackModel
 
 /// Reads attributes from the arguments, and tells which ones the agent ignored.
-enum AttributeText {
+package enum AttributeText {
     /// Nil unless `text` is `key=value` with a key.
-    static func pair(_ text: String) -> (key: String, text: String)? {
+    package static func pair(_ text: String) -> (key: String, text: String)? {
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex else { return nil }
         return (String(text[..<equals]), String(text[text.index(after: equals)...]))
     }
@@ -13,7 +13,7 @@ enum AttributeText {
     /// Reads the value as the column's type (`int`, `double`, `string`). What does not fit stays text.
     ///
     /// Nil: by its look, a whole number, a number or a text; quotes around it make it a text.
-    static func value(_ text: String, type: String?) -> JSONValue {
+    package static func value(_ text: String, type: String?) -> JSONValue {
         switch type {
         case "string": .string(text)
         case "int": Int64(text).map(JSONValue.integer) ?? .string(text)
@@ -23,7 +23,7 @@ enum AttributeText {
     }
 
     /// The same for a key. A floor is a text, whatever it looks like: 02 is another one than 2.
-    static func value(_ text: String, of key: String, type: String? = nil) -> JSONValue {
+    package static func value(_ text: String, of key: String, type: String? = nil) -> JSONValue {
         key == FloorAttribute.key ? .string(unquoted(text)) : value(text, type: type)
     }
 
@@ -36,7 +36,7 @@ enum AttributeText {
         return String(text.dropFirst().dropLast())
     }
 
-    static func ignored(_ values: [IgnoredValue]) -> [String] {
+    package static func ignored(_ values: [IgnoredValue]) -> [String] {
         values.map { "\($0.key) is ignored: \($0.detail)".printable }
     }
 }

@@ -1,12 +1,13 @@
-import ArgumentParser
-import Geofencing
-import Glibc
-import TimeZones
-import TrackFiles
-import TrackModel
+package import ArgumentParser
+package import Geofencing
+internal import Glibc
+internal import Terminal
+internal import TimeZones
+package import TrackFiles
+internal import TrackModel
 
 /// The zone of the times of a file that have none.
-enum FileZone: Hashable {
+package enum FileZone: Hashable {
     case utc
     /// That of this computer (TZ).
     case local
@@ -15,12 +16,12 @@ enum FileZone: Hashable {
     case named(String, ZoneOffsets)
 
     /// Why a clock's time is none, or two.
-    struct Failure: Error {
-        let reason: String
+    package struct Failure: Error {
+        package let reason: String
     }
 
     /// - Throws: `ValidationError` that names the value and what is needed.
-    init(_ text: String) throws(ValidationError) {
+    package init(_ text: String) throws(ValidationError) {
         switch text.lowercased() {
         case "utc", "z", "gmt": self = .utc
         case "local": self = .local
@@ -38,7 +39,7 @@ enum FileZone: Hashable {
 
     /// Milliseconds since 1970 of a clock in this zone that shows `wall`. A clock that is set back shows an hour twice, and one
     /// that is set forward leaves an hour out.
-    func milliseconds(_ wall: Int64) throws(Failure) -> Int64 {
+    package func milliseconds(_ wall: Int64) throws(Failure) -> Int64 {
         let day: Int64 = 86_400_000
         let offsets = Set([wall - day, wall, wall + day].map(offset))
         let times = offsets.map { wall - $0 * 1000 }.filter { wall - offset($0) * 1000 == $0 }
@@ -67,7 +68,7 @@ enum FileZone: Hashable {
     }
 
     /// For people; `wall` is a time whose offset is told for the zone of this computer.
-    func text(at wall: Int64) -> String {
+    package func text(at wall: Int64) -> String {
         switch self {
         case .utc: "UTC"
         case .local: "the local zone (\(ZoneText.text(.offset(Int32(clamping: offset(wall))))))"
@@ -78,26 +79,26 @@ enum FileZone: Hashable {
 }
 
 /// How the times of a file of points are read.
-struct FileTimeOptions: ParsableArguments {
+package struct FileTimeOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
             "How the times are written: s, ms, us or ns (Unix times), or a pattern such as YYMMDDhhmmss or 'DD.MM.YYYY hh:mm:ss'.",
             valueName: "format"))
-    var timeFormat: String?
+    package var timeFormat: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
             "The zone of times without one: utc, local, +08:00, Asia/Shanghai (default: local in CSV, else utc).",
             valueName: "zone"))
-    var timeZone: String?
+    package var timeZone: String?
 
-    init() {}
+    package init() {}
 
-    func validate() throws { _ = try rules() }
+    package func validate() throws { _ = try rules() }
 
-    func rules() throws -> FileTimeRules {
+    package func rules() throws -> FileTimeRules {
         var rules = FileTimeRules()
         if let timeFormat {
             guard let format = FileTimeFormat(timeFormat) else {
@@ -112,9 +113,9 @@ struct FileTimeOptions: ParsableArguments {
     }
 }
 
-struct FileTimeRules: Hashable {
-    var format: FileTimeFormat?
-    var zone: FileZone?
+package struct FileTimeRules: Hashable {
+    package var format: FileTimeFormat?
+    package var zone: FileZone?
 
-    init() {}
+    package init() {}
 }

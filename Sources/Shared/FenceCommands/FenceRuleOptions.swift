@@ -1,11 +1,12 @@
-import ArgumentParser
-import FenceFiles
-import Geofencing
-import JSON
-import TrackModel
+internal import ArgumentParser
+package import FenceFiles
+package import Geofencing
+internal import JSON
+internal import Terminal
+internal import TrackModel
 
 /// What a fence tells, of whom and when. What is not given stays as it is.
-struct FenceRuleOptions: ParsableArguments {
+package struct FenceRuleOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
@@ -95,7 +96,7 @@ struct FenceRuleOptions: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("Watch this entity; may be given again.", valueName: "name"))
     var watch: [String] = []
 
-    @Flag(name: .long, help: "Watch every entity that this vehicle runs as (default for a new fence).")
+    @Flag(name: .long, help: "Watch every entity. The default for a new fence of a vehicle.")
     var watchAll = false
 
     @Option(
@@ -111,22 +112,22 @@ struct FenceRuleOptions: ParsableArguments {
             "Tell this action also to the others whom the fence watches; may be given again.", valueName: "action"))
     var remote: [String] = []
 
-    @Flag(inversion: .prefixedNo, help: "The alarms go to the server too, if it takes them.")
+    @Flag(inversion: .prefixedNo, help: "The alarms of a vehicle's own fence go to the server too, if it takes them.")
     var report: Bool?
 
-    func validate() throws {
-        do {
-            _ = try settings(of: nil, now: TimeText.now)
-        } catch let failure as CommandFailure {
-            // The parser gives every other error of this place the status of a command that failed.
-            throw ValidationError(failure.description)
-        }
+    package init() {}
+
+    package func validate() throws {
+        _ = try settings(of: nil, now: LocalTime.now)
     }
 
-    var isGiven: Bool { (try? settings(of: nil, now: 0)) != ImportSettings() }
+    package var isGiven: Bool { (try? settings(of: nil, now: 0)) != ImportSettings() }
 
-    /// The changes as an import makes them. `base` is the fence that is changed.
-    func settings(of base: FenceDefinition?, now: Int64) throws -> ImportSettings {
+    /// The changes as an import makes them. `base` is the fence that is changed. `isReportable`: the fences are a vehicle's own,
+    /// whose alarms may go to the server; nil: nobody knows yet.
+    package func settings(
+        of base: FenceDefinition?, now: Int64, isReportable: Bool? = nil
+    ) throws -> ImportSettings {
         var settings = ImportSettings()
         try readRule(into: &settings, base)
         (settings.settle, settings.isInitialTold, settings.through) = (settle, initial, through)
@@ -136,8 +137,22 @@ struct FenceRuleOptions: ParsableArguments {
         settings.validity = try validity(base, now: now)
         settings.speedLimit = try limit(base)
         settings.watch = try watched()
-        settings.reactions = try reactions(base)
+        settings.reactions = try reactions(base, isReportable)
+        guard isReportable != false || report == nil else {
+            throw ValidationError("--report and --no-report are for the fences of a vehicle: leave them out")
+        }
         return settings
+    }
+
+    /// The same in a command that runs: errors are sentences of its own.
+    func changes(
+        of base: FenceDefinition?, now: Int64, isReportable: Bool
+    ) throws(FenceCommandFailure) -> ImportSettings {
+        do {
+            return try settings(of: base, now: now, isReportable: isReportable)
+        } catch {
+            throw FenceCommandFailure(.usage, TerminalText.safe((error as? ValidationError)?.message ?? "\(error)"))
+        }
     }
 
     private func readRule(into settings: inout ImportSettings, _ base: FenceDefinition?) throws {
@@ -245,7 +260,7 @@ struct FenceRuleOptions: ParsableArguments {
     }
 
     /// The reactions of the fence with those that are given in their places.
-    private func reactions(_ base: FenceDefinition?) throws -> [FenceReaction]? {
+    private func reactions(_ base: FenceDefinition?, _ isReportable: Bool?) throws -> [FenceReaction]? {
         guard !action.isEmpty || !remote.isEmpty else { return nil }
         var given: [FenceAction: (parameters: String?, isRemote: Bool)] = [:]
         func known(_ name: Substring, _ option: String) throws -> FenceAction {
@@ -269,7 +284,7 @@ struct FenceRuleOptions: ParsableArguments {
             given[name] = (value.description, false)
         }
         for text in remote { given[try known(text[...], "--remote"), default: (nil, false)].isRemote = true }
-        guard remote.isEmpty || (report ?? base?.isReported ?? false) else {
+        guard isReportable != true || remote.isEmpty || (report ?? base?.isReported ?? false) else {
             throw ValidationError(
                 "--remote tells other vehicles through the server, and without --report the server hears nothing: add --report"
             )

@@ -1,8 +1,8 @@
-import FenceFiles
-import Geofencing
-import JSON
-import Terminal
-import TrackModel
+internal import FenceFiles
+internal import Geofencing
+internal import JSON
+internal import Terminal
+internal import TrackModel
 
 /// The result of a trial for people and for programs.
 enum TrialView {
@@ -16,7 +16,7 @@ enum TrialView {
             for row in trial.rows {
                 let place = row.crossing.place
                 table.add(
-                    TimeText.local(row.crossing.time.milliseconds), row.action.rawValue, "\(row.fence)",
+                    LocalTime.text(row.crossing.time.milliseconds), row.action.rawValue, "\(row.fence)",
                     row.isGroup ? "group \(row.name)" : row.name, Quantity.place(place.latitude, place.longitude),
                     detail(row))
             }
@@ -37,11 +37,11 @@ enum TrialView {
 
     private static func detail(_ row: TrackTrial.Row) -> String {
         var parts: [String] = []
-        if let inside = row.inside { parts.append("inside for \(TimeText.duration(inside))") }
+        if let inside = row.inside { parts.append("inside for \(DurationText.text(inside))") }
         if row.skipped > 0 { parts.append("\(Quantity.count(Int64(row.skipped), "stay")) before it not told") }
         let crossing = row.crossing
         if !crossing.isEstimated, crossing.earliest < crossing.latest, row.action != .stay {
-            parts.append("not before \(TimeText.local(crossing.earliest.milliseconds))")
+            parts.append("not before \(LocalTime.text(crossing.earliest.milliseconds))")
         }
         return parts.joined(separator: ", ")
     }

@@ -1,10 +1,11 @@
-import ArgumentParser
-import Geofencing
-import Glibc
-import JSON
+internal import ArgumentParser
+package import Geofencing
+internal import Glibc
+internal import JSON
+internal import Terminal
 
 /// Weekly windows as people write them: `mon-fri 08:00-18:00`, `sat,sun 22:00-06:00`, `daily 06:00-24:00`.
-enum WindowText {
+package enum WindowText {
     private static let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
     static func window(_ text: String) throws(ValidationError) -> WeeklyWindow {
@@ -19,7 +20,7 @@ enum WindowText {
         return window
     }
 
-    static func text(_ window: WeeklyWindow) -> String {
+    package static func text(_ window: WeeklyWindow) -> String {
         let open = days.indices.filter { window.days & 1 << $0 != 0 }
         let isRow = open.count > 2 && open == Array((open.first ?? 0)...(open.last ?? 0))
         let names =
@@ -72,7 +73,7 @@ enum WindowText {
 }
 
 /// The zone of weekly windows.
-enum ZoneText {
+package enum ZoneText {
     /// `Asia/Shanghai`, `UTC`, `+08:00`.
     static func zone(_ text: String) throws(ValidationError) -> FenceZone {
         if ["utc", "z"].contains(text.lowercased()) { return .offset(0) }
@@ -86,7 +87,7 @@ enum ZoneText {
         return .offset((hours * 3600 + minutes * 60) * (sign == "-" ? -1 : 1))
     }
 
-    static func text(_ zone: FenceZone) -> String {
+    package static func text(_ zone: FenceZone) -> String {
         switch zone {
         case .offset(0): return "UTC"
         case .named(let name): return name

@@ -1,14 +1,14 @@
-import Glibc
+internal import Glibc
 
 /// A file that is written beside its place and put there as a whole, or standard output.
-struct OutputFile {
+package struct OutputFile {
     private let path: String?
     private let temporary: String
     private let descriptor: Int32
     private var buffer: [UInt8] = []
 
     /// Nil writes to standard output.
-    init(_ path: String?) throws(CommandFailure) {
+    package init(_ path: String?) throws(FenceCommandFailure) {
         self.path = path
         guard let path else {
             (temporary, descriptor) = ("", STDOUT_FILENO)
@@ -19,18 +19,18 @@ struct OutputFile {
         guard descriptor >= 0 else { throw Self.failure(path) }
     }
 
-    private static func failure(_ path: String) -> CommandFailure {
-        CommandFailure(.failed, "\(path.printable): cannot be written: \(String(cString: strerror(errno)))")
+    private static func failure(_ path: String) -> FenceCommandFailure {
+        FenceCommandFailure(.failed, "\(path.printable): cannot be written: \(String(cString: strerror(errno)))")
     }
 
-    mutating func write(_ bytes: some Sequence<UInt8>) throws(CommandFailure) {
+    package mutating func write(_ bytes: some Sequence<UInt8>) throws(FenceCommandFailure) {
         buffer += bytes
         if buffer.count >= 256 * 1024 { try flush() }
     }
 
-    mutating func write(_ text: String) throws(CommandFailure) { try write(text.utf8) }
+    package mutating func write(_ text: String) throws(FenceCommandFailure) { try write(text.utf8) }
 
-    private mutating func flush() throws(CommandFailure) {
+    private mutating func flush() throws(FenceCommandFailure) {
         var rest = buffer[...]
         buffer = []
         while !rest.isEmpty {
@@ -45,7 +45,7 @@ struct OutputFile {
     }
 
     /// Puts the file in its place.
-    mutating func finish() throws(CommandFailure) {
+    package mutating func finish() throws(FenceCommandFailure) {
         try flush()
         guard let path else { return }
         guard close(descriptor) == 0, rename(temporary, path) == 0 else {
@@ -56,7 +56,7 @@ struct OutputFile {
     }
 
     /// Leaves nothing behind after a failure.
-    func discard() {
+    package func discard() {
         guard path != nil else { return }
         close(descriptor)
         unlink(temporary)

@@ -1,9 +1,9 @@
-import Glibc
+internal import Glibc
 
 /// Numbers for people.
-enum Quantity {
+package enum Quantity {
     /// `1,234,567`.
-    static func count(_ number: Int64) -> String {
+    package static func count(_ number: Int64) -> String {
         let digits = String(number.magnitude)
         var result = ""
         for (index, digit) in digits.enumerated() {
@@ -14,12 +14,12 @@ enum Quantity {
     }
 
     /// `1 point`, `1,234 points`.
-    static func count(_ number: Int64, _ noun: String, _ plural: String? = nil) -> String {
+    package static func count(_ number: Int64, _ noun: String, _ plural: String? = nil) -> String {
         "\(count(number)) \(number == 1 ? noun : plural ?? noun + "s")"
     }
 
     /// `512 B`, `1.5 MiB`: powers of 1024.
-    static func bytes(_ bytes: Int64) -> String {
+    package static func bytes(_ bytes: Int64) -> String {
         var value = Double(bytes)
         for unit in ["B", "KiB", "MiB", "GiB"] {
             if abs(value) < 1024 { return unit == "B" ? "\(bytes) B" : "\(decimal(value, 1, trimmed: true)) \(unit)" }
@@ -29,7 +29,7 @@ enum Quantity {
     }
 
     /// A size as people write it: `1048576`, `256MiB`, `1.5 GB`; nil when it is none or beyond 64 bits.
-    static func parseBytes(_ text: String) -> Int64? {
+    package static func parseBytes(_ text: String) -> Int64? {
         let text = text.trimmed.lowercased()
         let number = text.prefix { $0.isASCIIDigit || $0 == "." }
         let unit = text.dropFirst(number.count).drop(while: \.isWhitespace)
@@ -46,7 +46,7 @@ enum Quantity {
     ]
 
     /// Rounded to so many places; trimmed, without zeros at the end.
-    static func decimal(_ value: Double, _ places: Int, trimmed: Bool = false) -> String {
+    package static func decimal(_ value: Double, _ places: Int, trimmed: Bool = false) -> String {
         guard value.isFinite else { return "?" }
         let factor = pow(10, Double(places))
         let scaled = (abs(value) * factor).rounded()
@@ -61,17 +61,17 @@ enum Quantity {
     }
 
     /// `45.0 km/h` from metres per second.
-    static func speed(_ metresPerSecond: Double) -> String {
+    package static func speed(_ metresPerSecond: Double) -> String {
         decimal(metresPerSecond * 3.6, 1) + " km/h"
     }
 
     /// `31.228100, 121.477100`.
-    static func place(_ latitude: Double, _ longitude: Double) -> String {
+    package static func place(_ latitude: Double, _ longitude: Double) -> String {
         "\(decimal(latitude, 6)), \(decimal(longitude, 6))"
     }
 
     /// `850 m`, `15.2 km`.
-    static func distance(_ metres: Double) -> String {
+    package static func distance(_ metres: Double) -> String {
         metres < 1000 ? "\(decimal(metres, 0)) m" : "\(decimal(metres / 1000, 1)) km"
     }
 }

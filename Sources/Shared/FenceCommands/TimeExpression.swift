@@ -1,17 +1,19 @@
-import Glibc
-import TrackFiles
+internal import ArgumentParser
+internal import Glibc
+internal import Terminal
+internal import TrackFiles
 
 /// A time in the forms that people write.
-struct TimeExpression: Hashable {
+package struct TimeExpression: Hashable {
     /// Milliseconds since 1970.
-    let milliseconds: Int64
+    package let milliseconds: Int64
 
-    static let examples =
+    package static let examples =
         "'2h ago', '90 min ago', now, today, yesterday, 2026-03-05, '2026-03-05 08:20', "
         + "2026-03-05T08:20:12Z, 2026-03-05T08:20:12+08:00 or Unix seconds"
 
     /// Nil when the text is no time. A time without a zone is local (TZ).
-    init?(_ text: String, now: Int64) {
+    package init?(_ text: String, now: Int64) {
         let text = text.trimmed.lowercased()
         if text == "now" {
             milliseconds = now
@@ -88,13 +90,15 @@ struct TimeExpression: Hashable {
     }
 }
 
-extension Character {
-    var isASCIIDigit: Bool { ("0"..."9").contains(self) }
-}
-
-extension String {
-    /// Without white space at its ends.
-    var trimmed: String {
-        String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+/// Times as options have them.
+enum TimeArgument {
+    /// Milliseconds since 1970.
+    static func parse(_ text: String, _ option: String, now: Int64) throws(ValidationError) -> Int64 {
+        guard let time = TimeExpression(text, now: now) else {
+            throw ValidationError(
+                TerminalText.safe(
+                    "\(option) '\(text.shortened)' is not a time: give one such as \(TimeExpression.examples)"))
+        }
+        return time.milliseconds
     }
 }
