@@ -354,7 +354,8 @@ let tests: [Target] = [
         "DriveSimulation", "Enrolment", "Exposition", "FenceDelivery", "FenceFiles", "FenceJSON", "Geofencing",
         "GNSSFeed", "HTTPExchange", "JSON", "LocalSocket",
         "Geodesy", "RoadMatching", "ServerRuntime", "TrackCache", "TrackExport", "TrackFiles",
-        "TrackModel", "TrackStore", "TrackTestKit", "TrackWire", "Varlink", "WebAPI", "SakerCommand", "saker-sim", .log,
+        "TrackModel", "TrackStore", "TrackTestKit", "TrackWire", "Varlink", "WebAPI", "FenceCommands", "saker-sim",
+        .log,
         .nioCore, .nioEmbedded),
     // The programs themselves, as a user runs them: they are dependencies so that they are built.
     .tests("IntegrationTests", "ProgramTestKit", "saker", "saker-server", "saker-sim"),

@@ -106,8 +106,10 @@ let package = Package(
                 "ReferenceStore", "RunningIngest.swift", "SampleAgent.swift", "SplitMix.swift",
             ]),
         .target(
-            name: "SakerCommand", path: "Rooms/CLI/SakerCommand", sources: ["Text/TimeExpression.swift"],
-            swiftSettings: house),
+            name: "Terminal", path: "Rooms/Shared/Terminal", sources: ["ShortText.swift"], swiftSettings: house),
+        .target(
+            name: "FenceCommands", dependencies: ["Terminal", "TrackFiles"], path: "Rooms/Shared/FenceCommands",
+            sources: ["TimeExpression.swift"], swiftSettings: house),
         .target(
             name: "saker_sim", dependencies: ["DriveSimulation", "Geodesy", "TrackFiles"],
             path: "Rooms/Tools/saker-sim",
@@ -122,7 +124,7 @@ let package = Package(
                 "ServerRuntime",
                 "TrackCache", "TrackExport", "TrackFiles", "TrackModel", "TrackStore", "TrackTestKit", "TrackWire",
                 "Varlink",
-                "WebAPI", "SakerCommand", "saker_sim",
+                "WebAPI", "FenceCommands", "saker_sim",
                 .log, .nioCore,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],

@@ -1,4 +1,3 @@
-internal import ArgumentParser
 internal import Glibc
 internal import Terminal
 internal import TrackFiles
@@ -87,18 +86,5 @@ package struct TimeExpression: Hashable {
         guard gmtime_r(&seconds, &parts) != nil else { return nil }
         parts.tm_isdst = -1
         return Int64(mktime(&parts)) * 1000 + calendar.wall % 1000
-    }
-}
-
-/// Times as options have them.
-enum TimeArgument {
-    /// Milliseconds since 1970.
-    static func parse(_ text: String, _ option: String, now: Int64) throws(ValidationError) -> Int64 {
-        guard let time = TimeExpression(text, now: now) else {
-            throw ValidationError(
-                TerminalText.safe(
-                    "\(option) '\(text.shortened)' is not a time: give one such as \(TimeExpression.examples)"))
-        }
-        return time.milliseconds
     }
 }

@@ -2,7 +2,7 @@ import DriveSimulation
 import Foundation
 import TrackFiles
 
-@testable import SakerCommand
+@testable import FenceCommands
 @testable import saker_sim
 
 /// Times as people type them.
