@@ -57,10 +57,12 @@ struct FeedDatesTests {
     }
 
     /// A firmware of 2016 has passed the end of its weeks; gpsd corrects its date in its own way. Then satellites tell the right
-    /// one.
-    @Test func aWrongDateThatTheReceiverCorrectsSilencesNobody() async throws {
+    /// one: of today, or of a recording that is older than this program.
+    @Test(arguments: ["261126", "150326"]) func aWrongDateThatTheReceiverCorrectsSilencesNobody(date: String)
+        async throws
+    {
         let wrong = (0..<15).map { NMEA.epoch(43_200 + $0, date: "151116") }
-        let right = (15..<60).map { NMEA.epoch(43_200 + $0, date: "261126") }
+        let right = (15..<60).map { NMEA.epoch(43_200 + $0, date: date) }
         let reports = try await reports(of: wrong + right, places: 45)
         let day = { (time: Timestamp) in time.seconds / 86_400 }
         let days = Set(reports.compactMap { $0.mode >= 2 ? $0.time.map(day) : nil })

@@ -107,7 +107,8 @@ enum NMEA {
     /// The epoch `second` of a day, moving north. `date`: DDMMYY as the receiver has it; nil: it sends GGA and GSA alone.
     static func epoch(_ second: Int, date: String? = "150326") -> String {
         let time = String(format: "%02d%02d%02d.000", second / 3600, second / 60 % 60, second % 60)
-        let latitude = String(format: "52%07.4f", 5 + Double(second) * 0.005)
+        let (degrees, minutes) = (52 + (1000 + second) / 12_000, Double((1000 + second) % 12_000) * 0.005)
+        let latitude = String(format: "%02d%07.4f", degrees, minutes)
         let place =
             sentence("GPGGA,\(time),\(latitude),N,00417.0000,E,1,08,0.9,5.0,M,45.0,M,,")
             + sentence("GPGSA,A,3,01,02,03,04,05,06,07,08,,,,,1.8,0.9,1.5")

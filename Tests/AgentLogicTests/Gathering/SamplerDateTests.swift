@@ -19,10 +19,23 @@ struct SamplerDateTests {
     /// Such a date is wrong for certain, and the monotonic clock knows the right one.
     @Test func aReceiverThatFallsBack1024WeeksIsDatedByTheMonotonicClock() {
         var sampler = GuardedSampler(interval: 2)
-        _ = sampler.pointTimes((0..<10).map { $0 * 1000 })
-        let made = sampler.pointTimes((10..<1010).map { $0 * 1000 - rollover })
-        #expect(made == (5..<505).map { $0 * 2000 })
+        _ = sampler.pointTimes((0..<70).map { $0 * 1000 })
+        let made = sampler.pointTimes((70..<1010).map { $0 * 1000 - rollover })
+        #expect(made == (35..<505).map { $0 * 2000 })
         #expect(sampler.pointTimes([1_010_000, 1_011_000, 1_012_000]) == [1_010_000, 1_012_000])
+    }
+
+    /// A recording is older than this program: some fixes from the future do not outweigh its dates, and a date that is ahead by
+    /// 1,024 weeks never does.
+    @Test(arguments: [(12, 283_996_800_000), (12, 619_315_200_000), (600, 619_315_200_000)] as [(Int64, Int64)])
+    func aRecordingThatCorrectsItsDateIsFollowed(_ seconds: Int64, _ ahead: Int64) {
+        let start: Int64 = -150 * 86_400_000
+        var sampler = GuardedSampler(interval: 2)
+        _ = sampler.pointTimes((0..<seconds).map { start + ahead + $0 * 1000 })
+        let right = (seconds..<seconds + 60).map { start + $0 * 1000 }
+        let made = sampler.pointTimes(right)
+        #expect(made.first == right[4] && made.count == 28)
+        #expect(sampler.counters.timeRestarts == 1 && sampler.counters.notLater == 4)
     }
 
     @Test func aReceiverThatStartsInThePastIsFollowedWhenItFindsThePresent() {

@@ -32,14 +32,28 @@ package struct TimeGuard: Hashable, Sendable {
     static let jitter: Int64 = 5000
     /// The most milliseconds between the dates of fixes that confirm each other whenever they arrive.
     static let largestRunStep: Int64 = 60_000
+    /// Milliseconds for which a line must have been believed to contradict a date before this program was made.
+    static let settling: Int64 = 60_000
+    /// Seconds after this program was made in which a line is of today: less than 1,024 weeks.
+    static let lifetime: Int64 = 15 * 366 * 86_400
 
     /// The receiver's date less the monotonic clock, milliseconds.
     private struct Line: Hashable {
         var offset: Int64
+        /// When it was believed first; the clock's is believed from ever.
+        let since: MonotonicTime
         /// The receiver's, and a kept clock once said the same. Otherwise a kept clock is believed more.
         var isVouched = false
 
         func time(at now: MonotonicTime) -> Timestamp { Timestamp(milliseconds: now.milliseconds &+ offset) }
+
+        /// The time of today, so that a date before this program was made can be replaced by it. A line of some fixes may be the
+        /// wrong one of the two.
+        func today(at now: MonotonicTime) -> Timestamp? {
+            let (time, made) = (time(at: now), SakerVersion.madeAt)
+            guard isVouched || now - since >= TimeGuard.settling else { return nil }
+            return (made..<made + TimeGuard.lifetime).contains(time.seconds) ? time : nil
+        }
     }
 
     /// Fixes in a row that are not believed and go on from each other.
@@ -139,11 +153,10 @@ package struct TimeGuard: Hashable, Sendable {
             }
             return adopt(fix, now)
         }
-        let (expected, made) = (line.time(at: now), SakerVersion.madeAt)
-        if fix.time.seconds < made, expected.seconds >= made {
+        if fix.time.seconds < SakerVersion.madeAt, let today = line.today(at: now) {
             // The date is wrong for certain, and the monotonic clock still tells the right one.
             var fix = fix
-            (fix.time, fix.isClockTime) = (expected, true)
+            (fix.time, fix.isClockTime) = (today, true)
             return use(fix, now)
         }
         let offset = Self.offset(fix.time, now)
@@ -165,7 +178,7 @@ package struct TimeGuard: Hashable, Sendable {
     private mutating func adopt(
         _ fix: Fix, _ now: MonotonicTime, isVouched: Bool = false, isCertain: Bool = false
     ) -> Verdict {
-        line = Line(offset: Self.offset(fix.time, now), isVouched: isVouched)
+        line = Line(offset: Self.offset(fix.time, now), since: now, isVouched: isVouched)
         run = nil
         return use(fix, now, isCertain: isCertain)
     }
@@ -193,7 +206,7 @@ package struct TimeGuard: Hashable, Sendable {
         var fix = fix
         fix.time = clock
         fix.isClockTime = true
-        line = Line(offset: Self.offset(clock, now))
+        line = Line(offset: Self.offset(clock, now), since: .distantPast)
         run = nil
         return use(fix, now, isCertain: true)
     }

@@ -134,8 +134,8 @@ extension History {
         guard let service = ServiceID(rawValue: Self.serviceID) else { return nil }
         let socket = VirtualSocket(side: .server, loop: loop)
         let frames = FrameWatch(
-            service: service, windowBatches: profile.windowBatches, windowBytes: profile.windowBytes
-        ) { [unowned self] in store }
+            service: service, windowBatches: profile.windowBatches, windowBytes: profile.windowBytes,
+            time: { [unowned self] in Timestamp(milliseconds: trueTime) }, model: { [unowned self] in store })
         frameWatches.append(frames)
         watchPushes(frames)
         watchSessions(frames, socket, machine)
@@ -175,6 +175,12 @@ extension History {
                     try fencesStored(batch, new: new)
                 }
                 trace.mix(UInt64(new.count))
+                let limit = trueTime + 600_000
+                if let point = new.first(where: { $0.fix.time.milliseconds > limit }) {
+                    throw Violation(
+                        guarantee: .exactlyOnce,
+                        detail: "a point of \(point.fix.time.milliseconds) was stored, ahead of \(trueTime)")
+                }
                 guard !isTwins(batch.position?.stream) else {
                     twinStored(new.count)
                     continue

@@ -7,8 +7,12 @@ final class FrameWatch {
     private let service: ServiceID
     private let windowBatches: Int
     private let windowBytes: Int
+    /// The right time.
+    private let time: () -> Timestamp
     private var stream: StreamID?
     private var underWay: [(last: UInt64, bytes: Int)] = []
+    /// The numbers of points under way that are dated too far ahead: the server may refuse these and no others.
+    private var ahead: Set<UInt64> = []
     private(set) var violation: Violation?
     private(set) var batchesSent = 0
     /// The program of the two that is an older one; nil: none.
@@ -23,8 +27,12 @@ final class FrameWatch {
     var onPushAcknowledgement: ([UInt64]) -> Void = { _ in }
 
     /// `windowBatches`, `windowBytes`: what the server grants. One batch alone may be larger.
-    init(service: ServiceID, windowBatches: Int, windowBytes: Int, model: @escaping () -> StoreModel) {
+    init(
+        service: ServiceID, windowBatches: Int, windowBytes: Int, time: @escaping () -> Timestamp,
+        model: @escaping () -> StoreModel
+    ) {
         self.service = service
+        self.time = time
         self.windowBatches = windowBatches
         self.windowBytes = windowBytes
         self.model = model
@@ -44,6 +52,7 @@ final class FrameWatch {
         case .upload(let upload):
             batchesSent += 1
             underWay.append((upload.firstSequence + UInt64(upload.count) - 1, upload.payload.count))
+            noteAhead(upload)
             let bytes = underWay.reduce(0) { $0 + $1.bytes }
             if underWay.count > windowBatches || (underWay.count > 1 && bytes > windowBytes) {
                 fail(.boundedMemory, "\(underWay.count) batches of \(bytes) bytes are under way")
@@ -66,14 +75,23 @@ final class FrameWatch {
             promised(welcome.storedThrough, "the welcome")
             if let stream { onWelcome(stream) }
         case .uploadAck(let acknowledgement):
-            if !acknowledgement.refused.isEmpty {
-                fail(.exactlyOnce, "the server refused a point: \(acknowledgement.refused[0].reason)")
+            for point in acknowledgement.refused where !(point.wrongDate && ahead.contains(point.sequence)) {
+                fail(.exactlyOnce, "the server refused a point: \(point.reason)")
             }
+            ahead = ahead.filter { $0 > acknowledgement.storedThrough }
             promised(acknowledgement.storedThrough, "an acknowledgement")
             underWay.removeAll { $0.last <= acknowledgement.storedThrough }
         case .closing(let closing) where closing.code == .protocol:
             fail(.exactlyOnce, "the server calls the agent's frames wrong: \(closing.reason)")
         default: break
+        }
+    }
+
+    private func noteAhead(_ upload: Upload) {
+        let limit = time().adding(milliseconds: 600_000)
+        let points = try? BatchCodec.decode(upload.payloadBytes, isCompressed: upload.encoding == .zlib)
+        for (index, point) in (points ?? []).enumerated() where point.fix.time > limit {
+            ahead.insert(upload.firstSequence + UInt64(index))
         }
     }
 

@@ -34,6 +34,8 @@ struct DateModel {
     private var doubted: [Doubt] = []
     /// Time less monotonic clock, as believed; nil: nothing is.
     private var line: Int64?
+    /// When it was believed first.
+    private var lineBegan = Int64.min
     /// The clock said the same as the receiver.
     private var isVouched = false
     /// The newest point of the process before, or the newest date since.
@@ -61,12 +63,12 @@ struct DateModel {
         }
         let isLineVouchedAgainstClock = isVouched && (clock.map { !near(now + (line ?? 0), $0) } ?? false)
         if let clock, !near(time, clock), !isLineVouchedAgainstClock {
-            (line, isVouched, doubted) = (clock - now, false, [])
+            (line, lineBegan, isVouched, doubted) = (clock - now, .min, false, [])
             return use(clock, now, isClocks: true, isSure: true)
         }
         if let clock, near(time, clock) {
             guard let line, near(now + line, clock) else {
-                (self.line, isVouched, doubted) = (time - now, true, [])
+                (self.line, lineBegan, isVouched, doubted) = (time - now, now, true, [])
                 return use(time, now, isClocks: false, isSure: true)
             }
             let judgement = alone(time, now)
@@ -84,7 +86,10 @@ struct DateModel {
             if let newest, newest - time > 30_000, newest - time <= 600_000, !isContinued(time, now) { return .passed }
             return believe(time, now)
         }
-        if time < 1_795_219_200_000, now + line >= 1_795_219_200_000 {
+        // A minute makes a line of the fifteen years from then the better one.
+        let isOld = lineBegan == .min || now - lineBegan >= 60_000
+        let isToday = (1_795_219_200_000..<2_269_555_200_000).contains(now + line)
+        if time < 1_795_219_200_000, isToday, isOld || isVouched {
             return use(now + line, now, isClocks: true, isSure: isVouched)
         }
         let deviation = time - now - line
@@ -100,7 +105,7 @@ struct DateModel {
     }
 
     private mutating func believe(_ time: Int64, _ now: Int64) -> Judgement {
-        (line, isVouched, doubted) = (time - now, false, [])
+        (line, lineBegan, isVouched, doubted) = (time - now, now, false, [])
         return use(time, now, isClocks: false, isSure: false)
     }
 
