@@ -26,12 +26,14 @@ import TrackModel
             let samples = StepTests.wildTrack(&random).samples
             let tolerance = [3.0, 5, 10, 20, 50].one(&random)
             let kept = thinned(samples, tolerance)
+            // A metre of this oracle's sphere is up to 0.56 % another one than a metre of the ellipsoid.
+            let bound = tolerance * 1.006 + 0.05
             guard samples.count > 0 else { continue }
             #expect(kept.first == samples.first && kept.last == samples.last, "seed \(seed)")
             for (start, end) in zip(kept, kept.dropFirst()) {
                 let isShort = GreatCircle.distance(from: start.place, to: end.place) < 20_000
                 for index in start.index + 1..<max(end.index, start.index + 1) where isShort {
-                    #expect(error(samples[index], start, end) <= tolerance + 0.05, "seed \(seed)")
+                    #expect(error(samples[index], start, end) <= bound, "seed \(seed)")
                 }
             }
         }
