@@ -151,8 +151,9 @@ final class GatheringShell {
         let before = watch.state
         guard watch.change(state, at: context.systemTime) else { return false }
         let now = context.now
-        if GapReason(of: state) == .noReceiver, before == .fix || before == .noFix, state != .stopped {
-            // A receiver that was pulled out is missed only when it should have sent something.
+        if case .noDevice = state, before == .fix || before == .noFix {
+            // A receiver that was pulled out is missed only when it should have sent something. That gpsd itself went is known
+            // at once: what was told before stands.
             perform(gaps.receiverWasAway(since: receiverHeard, now: now))
         } else {
             perform(gaps.receiverChanged(GapReason(of: state), now: now))
