@@ -55,6 +55,7 @@ import Testing
 
     @Test(arguments: [
         #"<gpx><trk><trkseg><trkpt lat="52" lon="4"><ele>3</ele></trkpt><trkpt lat="52.0004" lon="4"/></trkseg></trk></gpx>"#,
+        #"<gpx><trkpt lat="52" lon="4"><ele>high</ele></trkpt><trkpt lat="52.0004" lon="4"/></gpx>"#,
         #"<gpx><rte><rtept lat="52" lon="4"/><rtept lat="52.0004" lon="4"/></rte></gpx>"#,
         #"{"type":"LineString","coordinates":[[4,52],[4,52.0004,7]]}"#,
         #"{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]}},"#
@@ -75,10 +76,9 @@ import Testing
     @Test(arguments: [
         ("", "neither GPX"), ("x", "neither GPX"), ("<gpx><trk>", "line 1: no XML"), ("<gpx/>", "no trkpt"),
         ("<gpx>\n<trkpt lat=\"north\" lon=\"4\"/></gpx>", "line 2: trkpt lat=\"north\""),
-        ("<gpx><trkpt lat=\"52\" lon=\"4\"><ele>high</ele></trkpt></gpx>", "ele \"high\""),
         ("<gpx><trkpt lat=\"95\" lon=\"4\"/></gpx>", "latitude 95.0"),
         ("<gpx><trkpt lat=\"52\" lon=\"4\"/></gpx>", "a route needs 2"), ("{", "no JSON"), ("{}", "no LineString"),
-        (#"{"type":"LineString","coordinates":[[4,52],["a"]]}"#, "point 2 is not"),
+        (#"{"type":"LineString","coordinates":[[4,52],["a"]]}"#, #"point 2: "["a"]" is no place"#),
     ]) func aBadRouteFileIsExplained(file: (text: String, reason: String)) async throws {
         try await withFile(file.text) { path in
             let result = try await run("--route", path, "--udp", "127.0.0.1:9", "--duration", "1")
