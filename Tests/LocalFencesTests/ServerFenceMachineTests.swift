@@ -74,6 +74,25 @@ import TrackTestKit
         #expect(box.machine.ringLetsGo() == [])
     }
 
+    /// A disk that refused to be read at the start: the journal has a newer memory than the file of the fences.
+    @Test(arguments: [true, false]) func aJournalThatCouldNotBeReadKeepsItsMemory(stops: Bool) throws {
+        var box = ServerBox(disk: disk)
+        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        drive(&box)
+        try box.deliver(ServerDelivery(version: 6, base: 5, fences: [try Self.fence(2)]))
+        drive(&box, from: 100)
+        let kept = try #require(box.journal.fenceStates.first)
+        guard case .read(let bytes) = box.file.read() else {
+            Issue.record("the file of the fences is not there")
+            return
+        }
+        box.machine = ServerFenceMachine(found: try ServerFenceSet(encoded: bytes))
+        box.perform(box.machine.runs(as: ServerBox.entity, service: 7))
+        #expect(box.machine.memory?.lastTime?.milliseconds ?? .max < kept.time)
+        box.perform(stops ? box.machine.closing() : box.machine.runs(as: "van_08", service: 7))
+        #expect(box.journal.fenceStates.first?.time == kept.time)
+    }
+
     // MARK: Time zones
 
     /// Open on all days from 08:00 to 17:00.

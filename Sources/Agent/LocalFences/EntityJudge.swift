@@ -34,6 +34,9 @@ struct EntityJudge {
     private(set) var memories: [(entity: ExactName, memory: EntityMemory)] = []
     /// As it was last handed to the outbox, of the entity that is judged.
     private var noted: EntityMemory?
+    /// A point of the entity was judged since its memory was recalled. Before that the journal may have a newer memory than
+    /// this one: a disk that refused to be read at the start shows it later.
+    private var hasJudged = false
     private var judge = FenceJudge()
     private var storm = AlarmStorm()
 
@@ -61,6 +64,7 @@ struct EntityJudge {
             return []
         }
         counters.judged += 1
+        hasJudged = true
         guard !alarms.isEmpty else { return note(of: this.entity, isForced: false) }
         let (told, more) = tellable(alarms, in: this, definition)
         noted = memories[index].memory
@@ -92,11 +96,10 @@ struct EntityJudge {
         return (told, more)
     }
 
-    /// Writes the memory, so that a power cut does not lose it. Only what this process has judged: the journal may have a newer
-    /// memory than it, when it could not be read at the start.
+    /// Writes the memory, so that a power cut does not lose it.
     mutating func secure(_ entity: String) -> [Action] {
         let memory = memories[slot(of: entity)].memory
-        guard isNoting, noted != nil else { return [] }
+        guard isNoting, hasJudged else { return [] }
         noted = memory
         return outbox.judged([], of: entity, service: service, memory: memory, isDurable: true).map(Action.alarms)
     }
@@ -104,7 +107,7 @@ struct EntityJudge {
     /// Writes a memory when more than its last point has changed, or some time has passed.
     mutating func note(of entity: String, isForced: Bool) -> [Action] {
         let memory = memories[slot(of: entity)].memory
-        guard isNoting, let time = memory.lastTime else { return [] }
+        guard isNoting, hasJudged, let time = memory.lastTime else { return [] }
         if let noted, let last = noted.lastTime, noted.pairs == memory.pairs, noted.overspeed == memory.overspeed {
             guard time > last, isForced || time.milliseconds(since: last) >= limits.noteInterval else { return [] }
         }
@@ -115,16 +118,22 @@ struct EntityJudge {
     // MARK: Memories
 
     /// The points of another entity follow, or of the same one by another service: nothing is noted of it yet.
-    mutating func forgetNoted() { noted = nil }
+    mutating func forgetNoted() { (noted, hasJudged) = (nil, false) }
 
     /// What is remembered of an entity; nil when it was never judged.
     func memory(of entity: String) -> EntityMemory? {
         memories.last { $0.entity == ExactName(entity) }?.memory
     }
 
-    /// Nil: nothing is remembered of it any more.
-    mutating func remember(_ entity: String, _ memory: EntityMemory?) {
-        memories[slot(of: entity)].memory = memory ?? EntityMemory()
+    /// The points of this entity follow, as a process before or an earlier login has left it; nil: it is not remembered.
+    mutating func recall(_ entity: String, _ memory: EntityMemory?) {
+        remember(entity, memory ?? EntityMemory())
+        hasJudged = false
+    }
+
+    /// A new set of fences has made another memory of the one that was judged.
+    mutating func remember(_ entity: String, _ memory: EntityMemory) {
+        memories[slot(of: entity)].memory = memory
         noted = nil
     }
 

@@ -98,7 +98,7 @@ package struct ServerFenceMachine {
         judge.service = service
         let name = ExactName(entity)
         let journaled = recalled.last { $0.service == service && ExactName($0.entity) == name }?.memory
-        judge.remember(entity, Self.newer(journaled, set.version > 0 ? set.memory : nil))
+        judge.recall(entity, Self.newer(journaled, set.version > 0 ? set.memory : nil))
         let fences = set.fences
         judge.forget { !fences.contains($0) }
         return actions + [.usesChanged] + buildField()
