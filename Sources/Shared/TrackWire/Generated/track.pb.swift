@@ -323,6 +323,7 @@ package nonisolated enum Receiver: SwiftProtobuf.Enum, Swift.CaseIterable {
 /// What keeps a point that is gathered now from reaching the server until a person helps.
 package nonisolated enum Obstacle: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
+
   /// The agent does not say: it is of a version that does not judge.
   case unspecified // = 0
 
