@@ -59,4 +59,26 @@ import TrackTestKit
         let dates = setup.shell.status(isWanted: true).dates
         #expect(dates?.kind == .missing && dates?.isClockUsed == false && dates?.remedy.contains("RMC or ZDA") == true)
     }
+
+    /// The receiver tells one time for ever, and nobody keeps the clock: the vehicle is not tracked for this reason.
+    @Test func aReceiverWhoseClockStandsStillIsNamed() {
+        let setup = GatheringShellTests.Setup()
+        setup.shell.openFeed()
+        setup.shell.start(entity: "van")
+        setup.say(.state(.fix))
+        for _ in 0..<60 {
+            setup.bench.loop.advanceTime(by: .seconds(1))
+            setup.say(
+                .report(GNSSReport(time: Timestamp(seconds: 1_795_737_600), mode: 3, latitude: 52, longitude: 4)))
+            setup.say(.silence)
+        }
+        #expect(setup.points() == ["point 15737600 of van", "points missing"])
+        #expect(setup.shell.silence?.obstacle == .clockStands)
+        #expect(TrackingObstacle.clockStands.text(49).hasPrefix("the receiver's clock stands still"))
+        var counters = AgentCounters()
+        setup.shell.count(in: &counters)
+        #expect(counters.skipped["clock_stands", default: 0] >= 45 && counters.skipped["not_later"] == 0)
+        let dates = setup.shell.status(isWanted: true).dates
+        #expect(dates?.kind == .standing && dates?.text.hasPrefix("the receiver's clock stands still") == true)
+    }
 }

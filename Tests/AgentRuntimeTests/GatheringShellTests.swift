@@ -196,7 +196,7 @@ import TrackTestKit
         }
         #expect(setup.taken().filter { $0.hasPrefix("points") } == ["points missing"])
         let silence = setup.shell.silence
-        #expect(silence?.obstacle == .notLater && silence.map { $0.rejected >= 30 } == true)
+        #expect(silence?.obstacle == .clockStands && silence.map { $0.rejected >= 25 } == true)
         setup.fix(60)
         setup.shell.appended(TrackPoint(first))
         #expect(setup.taken().filter { $0.hasPrefix("points") } == ["points again"])

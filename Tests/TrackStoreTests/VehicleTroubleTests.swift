@@ -86,9 +86,12 @@ import TrackModel
     @Test func wrongAndMissingDatesCountWhilePointsAreWanted() throws {
         let far = DateTrouble.disagreement(
             receiver: Timestamp(seconds: 2_066_860_800), clock: Timestamp(seconds: 1_795_737_600), isClockUsed: true)
-        for dates in [far, .missing(isClockUsed: false), .missing(isClockUsed: true)] {
+        let today = Timestamp(seconds: 1_795_737_600)
+        let two = DateTrouble.receivers(used: today, other: Timestamp(seconds: 2_066_860_800), device: "/dev/ttyUSB1")
+        let standing = DateTrouble.standing(receiver: today, isClockUsed: false)
+        for dates in [far, two, standing, .missing(isClockUsed: false), .missing(isClockUsed: true)] {
             // A vehicle that makes no points says so itself.
-            let isTrouble = dates == far
+            let isTrouble = dates == far || dates == two
             let report = HealthReport(receiver: .fix, isGathering: true, dates: dates)
             #expect(try troubles(report) == (isTrouble ? [.dates(dates)] : []))
             #expect(try troubles(HealthReport(receiver: .fix, dates: dates)) == [])
@@ -96,6 +99,12 @@ import TrackModel
         #expect(
             "\(VehicleTrouble.dates(far))"
                 == "the receiver's date is 2035-07-01; the computer's clock says 2026-11-27: points have the clock's time"
+        )
+        #expect(
+            "\(two)" == "two receivers tell different dates: points have 2026-11-27; /dev/ttyUSB1 says 2035-07-01")
+        #expect(
+            "\(standing)"
+                == "the receiver's clock stands still at 2026-11-27T00:00Z, and nobody keeps the computer's clock: no points are made"
         )
         // Times that go on are no news.
         let later = DateTrouble.disagreement(

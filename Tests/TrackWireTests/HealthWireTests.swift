@@ -44,11 +44,17 @@ import TrackModel
             [
                 HealthReport(dates: .missing(isClockUsed: isClockUsed)),
                 HealthReport(
+                    dates: .standing(receiver: Timestamp(seconds: 1_795_737_600), isClockUsed: isClockUsed)),
+                HealthReport(
                     dates: .disagreement(
                         receiver: Timestamp(seconds: 2_066_860_800), clock: Timestamp(seconds: 0),
                         isClockUsed: isClockUsed)),
             ]
         }
+        reports.append(
+            HealthReport(
+                dates: .receivers(
+                    used: Timestamp(seconds: 1_795_737_600), other: Timestamp(seconds: 2_066_860_800), device: nil)))
         for report in reports { #expect(HealthReport(encoded: report.encoded) == report) }
         // The usual one of a vehicle that is well.
         let well = HealthReport(

@@ -57,7 +57,7 @@ package enum AgentInterface {
         type Dates (
           kind: DatesKind, receiver_time: ?int, clock_time: ?int, clock_used: bool, text: string, remedy: string
         )
-        type DatesKind (disagreement, missing)
+        type DatesKind (disagreement, missing, standing, receivers)
 
         # connecting: gpsd has not answered yet. unreachable: gpsd does not answer. permission_denied: the system forbids the agent
         # the use of gpsd. no_device: gpsd answers and has no receiver, or its receiver sends nothing.

@@ -5,10 +5,15 @@ package struct DatesStatus: Codable, Hashable, Sendable {
         case disagreement
         /// The receiver tells places without a time.
         case missing
+        /// The receiver tells the same time again and again.
+        case standing
+        /// Two receivers tell different dates.
+        case receivers
     }
 
     package var kind: Kind
-    /// What the receiver and the computer's clock say; nil when the receiver tells no time.
+    /// What the receiver and the computer's clock say; nil when the receiver tells no time. Of `receivers`, the date that points
+    /// have is the receiver's.
     package var receiverTime: Int64?
     package var clockTime: Int64?
     /// Whether points have the time of the computer's clock.

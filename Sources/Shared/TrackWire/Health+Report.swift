@@ -24,6 +24,10 @@ extension Health {
         case .disagreement(let receiver, let clock, let isClockUsed):
             (receiverTime, clockTime, clockUsed) = (receiver.seconds, clock.seconds, isClockUsed)
         case .missing(let isClockUsed): (timesMissing, clockUsed) = (true, isClockUsed)
+        case .standing(let receiver, let isClockUsed):
+            // A reader of an earlier version takes it for a missing time.
+            (timesMissing, clockStands, receiverTime, clockUsed) = (true, true, receiver.seconds, isClockUsed)
+        case .receivers(let used, let other, _): (usedDate, otherDate) = (used.seconds, other.seconds)
         case nil: break
         }
         guard let verdict = report.verdict else { return }
@@ -64,12 +68,17 @@ extension HealthReport {
 
 extension DateTrouble {
     fileprivate init?(_ health: Health) {
-        if health.timesMissing {
+        if health.clockStands {
+            self = .standing(receiver: Timestamp(seconds: health.receiverTime), isClockUsed: health.clockUsed)
+        } else if health.timesMissing {
             self = .missing(isClockUsed: health.clockUsed)
         } else if health.receiverTime != 0 || health.clockTime != 0 {
             self = .disagreement(
                 receiver: Timestamp(seconds: health.receiverTime), clock: Timestamp(seconds: health.clockTime),
                 isClockUsed: health.clockUsed)
+        } else if health.usedDate != 0 || health.otherDate != 0 {
+            self = .receivers(
+                used: Timestamp(seconds: health.usedDate), other: Timestamp(seconds: health.otherDate), device: nil)
         } else {
             return nil
         }
@@ -183,6 +192,7 @@ extension Obstacle {
             case .noReceiver: .noReceiver
             case .noFix: .noFix
             case .noTime: .noTime
+            case .clockStands: .clockStands
             case .wrongDate: .wrongDate
             case .notLater: .notLater
             case .unconfirmedTime: .unconfirmedTime
@@ -207,6 +217,7 @@ extension TrackingObstacle {
         case .noReceiver: self = .noReceiver
         case .noFix: self = .noFix
         case .noTime: self = .noTime
+        case .clockStands: self = .clockStands
         case .wrongDate: self = .wrongDate
         case .notLater: self = .notLater
         case .unconfirmedTime: self = .unconfirmedTime

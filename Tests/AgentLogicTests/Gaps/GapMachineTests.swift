@@ -215,6 +215,55 @@ import TrackModel
         #expect(continuity.spans.first?.until == Drive.time(-40))
     }
 
+    /// Each with its seconds, also below what a reason that comes and goes needs: 19 s, of which 14 were without power.
+    @Test(arguments: [(14, 5), (5, 14), (18, 1), (4, 15)] as [(Int64, Int64)])
+    func aShortEndOfAProcessStaysApart(_ cut: Int64, _ crash: Int64) {
+        let off: [GapMachine.Off] = [
+            .init(reason: .offByPowerCut), .init(reason: .offByCrash, since: Drive.clock(-crash)),
+        ]
+        var drive = Drive(
+            .init(entity: "bus", isGathering: true, off: off, memory: nil, newest: Drive.time(-cut - crash)),
+            interval: 2)
+        drive.started()
+        drive.receiver(nil, 0)
+        drive.machine.fixArrived(Drive.time(0), now: Drive.clock(0))
+        let (continuity, _) = drive.machine.point(Drive.time(0), isParked: false, now: Drive.clock(0))
+        #expect(
+            continuity.spans == [
+                GapSpan(.offByPowerCut, from: Drive.time(-cut - crash), until: Drive.time(-crash)),
+                GapSpan(.offByCrash, from: Drive.time(-crash), until: Drive.time(0)),
+            ])
+    }
+
+    /// A command of four seconds, and a receiver that needs three seconds to begin.
+    @Test func aShortStopStaysApartAndTakesTheShortTimeBesideIt() {
+        var drive = Drive()
+        drive.receiver(.noFix, 3)
+        drive.stopped(60)
+        drive.started("bus", 64)
+        drive.receiver(nil, 100)
+        #expect(drive.point(100) == ["no_fix 0-60", "stopped 60-64", "no_fix 64-100"])
+        drive.stopped(100)
+        drive.started("bus", 117)
+        drive.receiver(.noFix, 117)
+        drive.receiver(nil, 121)
+        #expect(drive.point(121) == ["stopped 100-121"])
+    }
+
+    /// More than a point can tell: what is joined then has the reason of the longer one.
+    @Test func manyShortEventsTakeNoLongTimeOfOthers() {
+        var drive = Drive()
+        for round in 0..<20 as Range<Int64> {
+            drive.receiver(.noFix, round * 62)
+            drive.stopped(round * 62 + 60)
+            drive.started("bus", round * 62 + 62)
+        }
+        drive.machine.fixArrived(Drive.time(1240), now: Drive.clock(1240))
+        let spans = drive.machine.point(Drive.time(1240), isParked: false, now: Drive.clock(1240)).0.spans
+        let stopped = spans.filter { $0.reason == .stopped }.map { $0.until.milliseconds(since: $0.from ?? $0.until) }
+        #expect(spans.count <= Continuity.maximumSpans && stopped.allSatisfy { $0 == 2000 }, "\(spans)")
+    }
+
     @Test func theDetailsOfAStartAndOfAStopAreTold() {
         var drive = Drive(
             .init(

@@ -34,6 +34,7 @@ import TrackModel
         case .notLater: #expect(silence?.obstacle == .notLater)
         case .unconfirmedTime: #expect(silence?.obstacle == .unconfirmedTime)
         case .withoutTime: #expect(silence?.obstacle == .noTime)
+        case .clockStands: #expect(silence?.obstacle == .clockStands)
         case .inaccurate: #expect(silence?.obstacle == .inaccurate)
         case .implausible: #expect(silence?.obstacle == .implausible)
         case .unmoved, .parked:

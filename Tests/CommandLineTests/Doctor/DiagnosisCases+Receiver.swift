@@ -51,6 +51,20 @@ extension DiagnosisTests {
             "the clock's time", Facts.status { $0.gather.dates = missing(isClockUsed: true) }, .fix, .warning,
             "no time",
             "RMC or ZDA"),
+        Case(
+            "a standing clock",
+            Facts.status {
+                $0.gather.dates = DatesStatus(
+                    kind: .standing, isClockUsed: false, text: "the receiver's clock stands still", remedy: "off and on"
+                )
+            }, .fix, .failed, "stands still", "off and on"),
+        Case(
+            "two dates",
+            Facts.status {
+                $0.gather.dates = DatesStatus(
+                    kind: .receivers, isClockUsed: false, text: "two receivers tell different dates",
+                    remedy: "device in [gnss]")
+            }, .device, .warning, "two receivers", "device in [gnss]"),
         Case("flat", Facts.status { $0.feed.lastFix?.mode = 2 }, .fix, .warning, "2D", "antenna"),
         Case("poor", Facts.status { $0.feed.lastFix?.accuracy = 120 }, .fix, .warning, "120.0 m", "antenna"),
         Case("old", Facts.status { $0.feed.lastFix?.age = 25_000 }, .fix, .warning, "25 s old", "gpspipe"),

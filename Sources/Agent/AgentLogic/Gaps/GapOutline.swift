@@ -11,7 +11,17 @@ struct GapOutline {
         var lostPoints: Int64?
 
         var length: Int64 { from.map { until.milliseconds(since: $0) } ?? .max }
+
+        /// Something happened once and is known for sure: an end of the agent, a command. Other reasons come and go.
+        var isEvent: Bool { reason.map { GapOutline.events.contains($0.kind) } ?? false }
+
+        func isShort(_ least: Int64) -> Bool { length < (isEvent ? min(least, GapOutline.leastEvent) : least) }
     }
+
+    /// Kinds of reasons that each stay apart, however short they are.
+    private static let events: Set<GapReason> = [.off, .stopped, .notStarted, .otherEntity]
+    /// Milliseconds: points have whole seconds.
+    private static let leastEvent: Int64 = 1000
 
     private var stretches: [Stretch] = []
     private var end: Timestamp?
@@ -34,10 +44,11 @@ struct GapOutline {
     /// A short stretch without a reason, such as the time to the next due fix, gets the reason of its neighbour. In a long
     /// one the receiver sent nothing. A stretch of fewer than `least` milliseconds joins its shorter neighbour, and the longer
     /// one of the two gives the reason: so reasons that come and go join each other, and no long stretch takes their time.
+    /// An event, such as a power cut, keeps its own line, and gives its reason to a short stretch that has no other neighbour.
     func spans(least: Int64) -> [GapSpan] {
         var parts = stretches
         for index in parts.indices where parts[index].reason == nil {
-            guard parts[index].length < least else {
+            guard parts[index].isShort(least) else {
                 parts[index].reason = .noFix
                 continue
             }
@@ -46,7 +57,7 @@ struct GapOutline {
         }
         Self.joinEqual(&parts)
         while parts.count > 1, let index = Self.shortestPair(parts, least) {
-            Self.join(index, in: &parts)
+            Self.join(index, in: &parts, least)
             Self.joinEqual(&parts)
         }
         return parts.map { GapSpan($0.reason ?? .noFix, from: $0.from, until: $0.until, lostPoints: $0.lostPoints) }
@@ -67,18 +78,25 @@ struct GapOutline {
     /// The first of the two neighbours that must become one; nil when the parts are few and long enough.
     private static func shortestPair(_ parts: [Stretch], _ least: Int64) -> Int? {
         let pairs = 0..<parts.count - 1
-        let short = pairs.filter { min(parts[$0].length, parts[$0 + 1].length) < least }
+        let short = pairs.filter { parts[$0].isShort(least) || parts[$0 + 1].isShort(least) }
         guard !short.isEmpty || parts.count > Continuity.maximumSpans else { return nil }
         func length(_ index: Int) -> Int64 {
             let (sum, overflow) = parts[index].length.addingReportingOverflow(parts[index + 1].length)
             return overflow ? .max : sum
         }
-        return (short.isEmpty ? Array(pairs) : short).min { length($0) < length($1) }
+        // A stretch that comes and goes joins its like before it joins an event.
+        func isMixed(_ index: Int) -> Bool { parts[index].isEvent != parts[index + 1].isEvent }
+        let possible = short.isEmpty ? Array(pairs) : short
+        let like = possible.filter { !isMixed($0) }
+        return (like.isEmpty ? possible : like).min { length($0) < length($1) }
     }
 
-    private static func join(_ index: Int, in parts: inout [Stretch]) {
+    private static func join(_ index: Int, in parts: inout [Stretch], _ least: Int64) {
         let (one, other) = (parts[index], parts.remove(at: index + 1))
-        parts[index].reason = one.length >= other.length ? one.reason : other.reason
+        let isFirstEvents = one.isEvent && !other.isEvent && other.isShort(least)
+        let isOtherEvents = other.isEvent && !one.isEvent && one.isShort(least)
+        let isFirst = isFirstEvents || !isOtherEvents && one.length >= other.length
+        parts[index].reason = isFirst ? one.reason : other.reason
         parts[index].until = other.until
     }
 }

@@ -1,26 +1,65 @@
 package import TrackModel
 
-/// Knows what is wrong with a receiver's dates, for those who are told of it.
+/// Knows what is wrong with the dates of the receivers, for those who are told of it.
 package struct DateWatch: Hashable, Sendable {
+    /// What one receiver of gpsd told last.
+    private struct Receiver: Hashable {
+        let device: String?
+        let time: Timestamp
+        let arrival: MonotonicTime
+        let hasTime: Bool
+        /// Points have its own time.
+        let isUsed: Bool
+        let trouble: DateTrouble?
+
+        init(_ epoch: Epoch, _ verdict: TimeGuard.Verdict) {
+            (device, time, arrival, hasTime) = (epoch.device, epoch.fix.time, epoch.arrival.now, epoch.hasTime)
+            if case .dated(let fix, _) = verdict { isUsed = !fix.isClockTime } else { isUsed = false }
+            trouble = DateWatch.trouble(of: epoch, verdict)
+        }
+
+        func contradicts(_ other: Receiver) -> Bool {
+            let (mine, others) = (time.milliseconds(since: other.time), arrival - other.arrival)
+            return hasTime && TimeGuard.difference(mine, others).magnitude > TimeGuard.largestStep
+        }
+    }
+
     /// Milliseconds for which it must last: the first fixes after a start may have no time yet.
     static let patience: Int64 = 5000
     /// Milliseconds by which a system clock that nobody keeps may be wrong.
     static let neglect: Int64 = 43_200_000
+    /// A gpsd has four receivers at most.
+    private static let maximumReceivers = 4
 
     /// What has lasted, with the dates of the last fix; nil: nothing.
     package private(set) var trouble: DateTrouble?
     private var seen: DateTrouble?
     private var since = MonotonicTime.distantPast
+    /// Those that were heard a moment ago, the last one last.
+    private var receivers: [Receiver] = []
 
     package init() {}
 
     /// A fix was judged. True: what is told is of another kind now.
     package mutating func judged(_ epoch: Epoch, _ verdict: TimeGuard.Verdict) -> Bool {
-        look(Self.trouble(of: epoch, verdict), epoch.arrival.now)
+        let now = epoch.arrival.now
+        receivers.removeAll { $0.device == epoch.device || now - $0.arrival >= TimeGuard.primacy }
+        receivers = receivers.suffix(Self.maximumReceivers - 1) + [Receiver(epoch, verdict)]
+        return look(current, now)
     }
 
     /// No fixes come: nothing is known of their dates. True: something was told.
-    package mutating func fixesEnd() -> Bool { look(nil, .distantPast) }
+    package mutating func fixesEnd() -> Bool {
+        receivers = []
+        return look(nil, .distantPast)
+    }
+
+    /// Beside a receiver whose time is used, another one can only contradict it: points are made.
+    private var current: DateTrouble? {
+        guard let used = receivers.last(where: \.isUsed) else { return receivers.last?.trouble }
+        guard let other = receivers.last(where: { !$0.isUsed && $0.contradicts(used) }) else { return used.trouble }
+        return .receivers(used: used.time, other: other.time, device: other.device)
+    }
 
     private mutating func look(_ new: DateTrouble?, _ now: MonotonicTime) -> Bool {
         let before = trouble
@@ -39,6 +78,7 @@ package struct DateWatch: Hashable, Sendable {
     private static func trouble(of epoch: Epoch, _ verdict: TimeGuard.Verdict) -> DateTrouble? {
         let isClockUsed: Bool
         if case .dated(let fix, _) = verdict { isClockUsed = fix.isClockTime } else { isClockUsed = false }
+        if let time = epoch.standsAt { return .standing(receiver: time, isClockUsed: isClockUsed) }
         guard epoch.hasTime else { return .missing(isClockUsed: isClockUsed) }
         let (time, reading) = (epoch.fix.time, epoch.arrival)
         // A clock that is before this program was made was never set: everybody knows that it is wrong.

@@ -9,14 +9,16 @@ package import TrackModel
 /// come out is counted and dropped.
 ///
 /// A receiver may tell places without times. Then reports that arrive almost together are one epoch. A report without a
-/// time between others that have one is no fix.
+/// time between others that have one is no fix. A receiver may also tell one time again and again: such a time is none.
 package struct EpochAssembler: Hashable, Sendable {
     /// The most milliseconds between two reports of one epoch.
     package static let tolerance: Int64 = 1
     /// The most milliseconds between the arrivals of two reports of one epoch that has no time.
     static let togetherness: Int64 = 50
-    /// Milliseconds without a fix that has a time, from which on the others count.
+    /// Milliseconds without a fix that has a time, from which on the others count. A time that is told for so long, and in so
+    /// many reports after the first, stands still.
     static let timeless: Int64 = 10_000
+    static let standingReports = 2
 
     package private(set) var counters = EpochCounters()
     private var pending: Epoch?
@@ -26,13 +28,19 @@ package struct EpochAssembler: Hashable, Sendable {
     private var arrival: MonotonicTime?
     /// When a fix with a time arrived last.
     private var lastTimed: MonotonicTime?
+    /// The time that the fixes had last.
+    private var told: ToldTime?
 
     package init() {}
 
     /// Takes a report. Returns the fix of the epoch that the report ends.
     package mutating func report(_ report: GNSSReport, at reading: ClockReading) -> Epoch? {
         counters.reports &+= 1
-        guard let fix = Fix(report, otherwise: mayLackTime(reading.now) ? reading.system : nil) else {
+        let standsAt = standsAt(report, reading.now)
+        var report = report
+        if standsAt != nil { report.time = nil }
+        guard let fix = Fix(report, otherwise: standsAt != nil || mayLackTime(reading.now) ? reading.system : nil)
+        else {
             counters.unusable &+= 1
             // "No fix" ends the epoch, like another time. Mode 0 says nothing, so the report before still counts.
             let isOver = report.mode == 1 || report.time.map { !isOfCurrentEpoch($0) } ?? false
@@ -42,13 +50,14 @@ package struct EpochAssembler: Hashable, Sendable {
         if isTimed { lastTimed = reading.now }
         guard isTimed ? isOfCurrentEpoch(fix.time) : isOfCurrentEpoch(reading.now) else {
             let finished = flush()
-            pending = Epoch(fix: fix, hasTime: isTimed, arrival: reading)
+            pending = Epoch(fix: fix, hasTime: isTimed, standsAt: standsAt, device: report.device, arrival: reading)
             (time, arrival) = isTimed ? (fix.time, nil) : (nil, reading.now)
             return finished
         }
         counters.merged &+= 1
         if let best = pending, !isMoreComplete(best.fix, than: fix) {
             pending?.fix = fix
+            pending?.device = report.device
             if !isTimed { pending?.fix.time = best.fix.time }
         }
         return nil
@@ -63,9 +72,24 @@ package struct EpochAssembler: Hashable, Sendable {
 
     private func mayLackTime(_ now: MonotonicTime) -> Bool { lastTimed.map { now - $0 >= Self.timeless } ?? true }
 
+    /// The time of a report whose clock stands still.
+    private mutating func standsAt(_ report: GNSSReport, _ now: MonotonicTime) -> Timestamp? {
+        guard report.mode >= 2, let time = report.usableTime else { return nil }
+        guard let before = told, Self.isOne(time, before.time) else {
+            told = ToldTime(time: time, since: now)
+            return nil
+        }
+        told?.again = min(before.again + 1, Self.standingReports)
+        return before.again + 1 >= Self.standingReports && now - before.since >= Self.timeless ? time : nil
+    }
+
     private func isOfCurrentEpoch(_ time: Timestamp) -> Bool {
         guard let epoch = self.time else { return false }
-        return (-Self.tolerance...Self.tolerance).contains(time.milliseconds(since: epoch))
+        return Self.isOne(time, epoch)
+    }
+
+    private static func isOne(_ left: Timestamp, _ right: Timestamp) -> Bool {
+        (-tolerance...tolerance).contains(left.milliseconds(since: right))
     }
 
     private func isOfCurrentEpoch(_ now: MonotonicTime) -> Bool {
@@ -79,17 +103,32 @@ package struct EpochAssembler: Hashable, Sendable {
     }
 }
 
+/// A time that a receiver has told, when it came first, and how often it was told since.
+private struct ToldTime: Hashable {
+    let time: Timestamp
+    let since: MonotonicTime
+    var again = 0
+}
+
 /// One fix of the receiver, with when it came.
 package struct Epoch: Hashable, Sendable {
     /// Its time is the receiver's; without one it is that of the system clock, right or wrong: ``TimeGuard`` judges it.
     package var fix: Fix
     package var hasTime: Bool
+    /// The receiver tells this time again and again, so it has none.
+    package var standsAt: Timestamp?
+    /// The receiver's path at gpsd.
+    package var device: String?
     /// When its first report came.
     package var arrival: ClockReading
 
-    package init(fix: Fix, hasTime: Bool = true, arrival: ClockReading) {
+    package init(
+        fix: Fix, hasTime: Bool = true, standsAt: Timestamp? = nil, device: String? = nil, arrival: ClockReading
+    ) {
         self.fix = fix
         self.hasTime = hasTime
+        self.standsAt = standsAt
+        self.device = device
         self.arrival = arrival
     }
 }

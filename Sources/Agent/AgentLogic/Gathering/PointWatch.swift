@@ -39,8 +39,6 @@ package struct PointWatch: Hashable, Sendable {
     /// When the last point was made, or gathering began; nil while nobody gathers.
     private var since: MonotonicTime?
     private var rejected: [TrackingObstacle: UInt64] = [:]
-    /// Reports since the last point whose time the receiver had told before.
-    private var repeated: UInt64 = 0
     private var hasTimer = false
     private var isToldSilent = false
 
@@ -65,8 +63,6 @@ package struct PointWatch: Hashable, Sendable {
     package func silence(now: MonotonicTime) -> Silence? {
         guard let since, now - since >= patience else { return nil }
         let worst = rejected.max { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) }
-        // A receiver may tell each time in several reports. Only when nothing else came it says the same time again and again.
-        if worst == nil, repeated > 0 { return Silence(since: since, obstacle: .notLater, rejected: repeated) }
         return Silence(since: since, obstacle: worst?.key, rejected: worst?.value ?? 0)
     }
 
@@ -105,7 +101,7 @@ package struct PointWatch: Hashable, Sendable {
         case .parked:
             begin(now)
             return settled(now)
-        case .notLater, .unconfirmedTime, .withoutTime, .inaccurate, .implausible:
+        case .notLater, .unconfirmedTime, .withoutTime, .clockStands, .inaccurate, .implausible:
             return unusable(TrackingObstacle(reason), now: now)
         }
     }
@@ -116,9 +112,6 @@ package struct PointWatch: Hashable, Sendable {
         rejected[obstacle, default: 0] &+= 1
         return []
     }
-
-    /// A report belongs to a moment of the receiver that was told before.
-    package mutating func reportRepeated() { repeated &+= 1 }
 
     /// `interval`: seconds between two points; `parkingInterval`: while parked, nil otherwise.
     package mutating func paced(interval: Int, parkingInterval: Int?, now: MonotonicTime) -> [Action] {
@@ -140,7 +133,6 @@ package struct PointWatch: Hashable, Sendable {
     private mutating func begin(_ now: MonotonicTime) {
         since = now
         rejected = [:]
-        repeated = 0
         unmoved = 0
     }
 
@@ -169,6 +161,7 @@ extension TrackingObstacle {
             case .notLater: .notLater
             case .unconfirmedTime: .unconfirmedTime
             case .withoutTime: .noTime
+            case .clockStands: .clockStands
             case .inaccurate: .inaccurate
             case .implausible: .implausible
             case .unmoved, .parked: .other

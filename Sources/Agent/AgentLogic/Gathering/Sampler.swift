@@ -28,6 +28,8 @@ package struct Sampler: Hashable, Sendable {
         case unconfirmedTime = "unconfirmed_time"
         /// The receiver told no time, and no clock that is kept tells another.
         case withoutTime = "without_time"
+        /// The receiver told the same time again and again, and no clock that is kept tells another.
+        case clockStands = "clock_stands"
         /// Its known horizontal error is larger than the desired accuracy.
         case inaccurate
         /// The vehicle cannot have reached it from the last point at the activity's speed.
@@ -245,6 +247,7 @@ package struct SamplerCounters: Hashable, Sendable {
     package internal(set) var notLater: UInt64 = 0
     package internal(set) var unconfirmedTime: UInt64 = 0
     package internal(set) var withoutTime: UInt64 = 0
+    package internal(set) var clockStands: UInt64 = 0
     package internal(set) var inaccurate: UInt64 = 0
     package internal(set) var implausible: UInt64 = 0
     package internal(set) var unmoved: UInt64 = 0
@@ -258,6 +261,7 @@ package struct SamplerCounters: Hashable, Sendable {
         case .notLater: notLater
         case .unconfirmedTime: unconfirmedTime
         case .withoutTime: withoutTime
+        case .clockStands: clockStands
         case .inaccurate: inaccurate
         case .implausible: implausible
         case .unmoved: unmoved
@@ -274,6 +278,7 @@ package struct SamplerCounters: Hashable, Sendable {
         case .skipped(.notLater): notLater &+= 1
         case .skipped(.unconfirmedTime): unconfirmedTime &+= 1
         case .skipped(.withoutTime): withoutTime &+= 1
+        case .skipped(.clockStands): clockStands &+= 1
         case .skipped(.inaccurate): inaccurate &+= 1
         case .skipped(.implausible): implausible &+= 1
         case .skipped(.unmoved): unmoved &+= 1

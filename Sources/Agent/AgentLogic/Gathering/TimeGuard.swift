@@ -23,15 +23,12 @@ package struct TimeGuard: Hashable, Sendable {
     package static let largestStep: Int64 = 600_000
     /// Milliseconds. Fixes that go back by less are late or told twice.
     package static let smallestReturn: Int64 = 30_000
-    /// So many fixes confirm a date when they arrive as their dates go on; without that, so many more.
-    static let confirmations = 3
-    static let closeConfirmations = 5
-    /// Milliseconds, of the arrivals or of the dates.
-    static let confirmationSpan: Int64 = 4000
     /// Milliseconds by which the arrival of fixes that confirm each other may vary.
     static let jitter: Int64 = 5000
-    /// The most milliseconds between the dates of fixes that confirm each other whenever they arrive.
-    static let largestRunStep: Int64 = 60_000
+    /// Milliseconds for which a receiver that goes on as before is believed more than another one with another date.
+    static let primacy: Int64 = 30_000
+    /// Receivers of which an unconfirmed date is remembered: a gpsd has four at most.
+    private static let maximumRuns = 4
     /// Milliseconds for which a line must have been believed to contradict a date before this program was made.
     static let settling: Int64 = 60_000
     /// Seconds after this program was made in which a line is of today: less than 1,024 weeks.
@@ -44,6 +41,11 @@ package struct TimeGuard: Hashable, Sendable {
         let since: MonotonicTime
         /// The receiver's, and a kept clock once said the same. Otherwise a kept clock is believed more.
         var isVouched = false
+        /// The receiver that went on along the line last, and when; nil also: the clock's.
+        var device: String?
+        var heard: MonotonicTime
+        /// Bursts confirmed it: the clock does not see the time between them.
+        var isBursty = false
 
         func time(at now: MonotonicTime) -> Timestamp { Timestamp(milliseconds: now.milliseconds &+ offset) }
 
@@ -56,41 +58,9 @@ package struct TimeGuard: Hashable, Sendable {
         }
     }
 
-    /// Fixes in a row that are not believed and go on from each other.
-    private struct Run: Hashable {
-        let first: Timestamp
-        let began: MonotonicTime
-        var count = 1
-        var last: Timestamp
-        /// Date and monotonic clock went on together.
-        var isSteady = true
-        /// The dates have followed each other closely. gpsd may play a recording faster than it was made.
-        var isClose = true
-
-        init(_ time: Timestamp, _ now: MonotonicTime) {
-            (first, last, began) = (time, time, now)
-        }
-
-        /// False when neither holds any more.
-        mutating func takes(_ time: Timestamp, _ now: MonotonicTime) -> Bool {
-            guard time > last else { return false }
-            let drift = TimeGuard.difference(time.milliseconds(since: first), now - began)
-            isSteady = isSteady && drift.magnitude <= TimeGuard.jitter
-            isClose = isClose && time.milliseconds(since: last) <= TimeGuard.largestRunStep
-            count += 1
-            last = time
-            return isSteady || isClose
-        }
-
-        func confirms(_ now: MonotonicTime) -> Bool {
-            if isSteady, count >= TimeGuard.confirmations, now - began >= TimeGuard.confirmationSpan { return true }
-            return isClose && count >= TimeGuard.closeConfirmations
-                && last.milliseconds(since: first) >= TimeGuard.confirmationSpan
-        }
-    }
-
     private var line: Line?
-    private var run: Run?
+    /// Of receivers whose dates are not believed.
+    private var runs: [DateRun] = []
     private var trail: DateTrail
     /// The kept system clock less the monotonic clock, when it was kept last.
     private var clockOffset: Int64?
@@ -111,15 +81,15 @@ package struct TimeGuard: Hashable, Sendable {
         let clock = self.clock(epoch.arrival)
         guard epoch.hasTime else {
             guard let clock else { return .withoutTime }
-            return date(epoch.fix, byClock: clock, now)
+            return date(epoch, byClock: clock, now)
         }
         let time = epoch.fix.time
-        guard let clock, !isDoubted(clock, now) || Self.agree(time, clock) else { return ordinary(epoch.fix, now) }
-        guard Self.agree(time, clock) else { return date(epoch.fix, byClock: clock, now) }
+        guard let clock, !isDoubted(clock, now) || Self.agree(time, clock) else { return ordinary(epoch, now) }
+        guard Self.agree(time, clock) else { return date(epoch, byClock: clock, now) }
         guard let line, Self.agree(line.time(at: now), clock) else {
-            return adopt(epoch.fix, now, isVouched: true, isCertain: true)
+            return adopt(epoch, now, isVouched: true, isCertain: true)
         }
-        let verdict = ordinary(epoch.fix, now)
+        let verdict = ordinary(epoch, now)
         if case .dated = verdict { self.line?.isVouched = true }
         return verdict
     }
@@ -146,12 +116,13 @@ package struct TimeGuard: Hashable, Sendable {
 
     // MARK: The receiver's own date
 
-    private mutating func ordinary(_ fix: Fix, _ now: MonotonicTime) -> Verdict {
+    private mutating func ordinary(_ epoch: Epoch, _ now: MonotonicTime) -> Verdict {
+        let fix = epoch.fix
         guard let line else {
             if let last, (Self.smallestReturn + 1...Self.largestStep).contains(last.milliseconds(since: fix.time)) {
-                return hasConfirmed(fix.time, now) ? adopt(fix, now) : .notLater
+                return hasConfirmed(epoch, now) ? adopt(epoch, now) : .notLater
             }
-            return adopt(fix, now)
+            return adopt(epoch, now)
         }
         if fix.time.seconds < SakerVersion.madeAt, let today = line.today(at: now) {
             // The date is wrong for certain, and the monotonic clock still tells the right one.
@@ -161,14 +132,16 @@ package struct TimeGuard: Hashable, Sendable {
         }
         let offset = Self.offset(fix.time, now)
         let deviation = Self.difference(offset, line.offset)
-        if deviation > Self.largestStep { return hasConfirmed(fix.time, now) ? adopt(fix, now) : .unconfirmed }
+        if deviation > Self.largestStep { return hasConfirmed(epoch, now) ? adopt(epoch, now) : .unconfirmed }
         guard deviation < -Self.smallestReturn else {
-            run = nil
+            runs.removeAll { $0.device == epoch.device }
             // Fixes come late, never early: only a small lag is taken for a clock that goes slower.
             self.line?.offset = deviation > -Self.jitter ? offset : line.offset
+            self.line?.device = epoch.device
+            self.line?.heard = now
             return use(fix, now)
         }
-        if hasConfirmed(fix.time, now) { return adopt(fix, now) }
+        if hasConfirmed(epoch, now) { return adopt(epoch, now) }
         if let last, fix.time <= last { return .notLater }
         // Late, or a date that was set back while no fix came: in both cases in order.
         return use(fix, now)
@@ -176,11 +149,15 @@ package struct TimeGuard: Hashable, Sendable {
 
     /// From now on the receiver's date is believed as this fix tells it.
     private mutating func adopt(
-        _ fix: Fix, _ now: MonotonicTime, isVouched: Bool = false, isCertain: Bool = false
+        _ epoch: Epoch, _ now: MonotonicTime, isVouched: Bool = false, isCertain: Bool = false
     ) -> Verdict {
-        line = Line(offset: Self.offset(fix.time, now), since: now, isVouched: isVouched)
-        run = nil
-        return use(fix, now, isCertain: isCertain)
+        let isBursty = runs.contains { $0.device == epoch.device && !$0.isSteady(now) }
+        line = Line(
+            offset: Self.offset(epoch.fix.time, now), since: now, isVouched: isVouched, device: epoch.device,
+            heard: now,
+            isBursty: isBursty && !isVouched)
+        runs = []
+        return use(epoch.fix, now, isCertain: isCertain)
     }
 
     private mutating func use(_ fix: Fix, _ now: MonotonicTime, isCertain: Bool = false) -> Verdict {
@@ -190,24 +167,39 @@ package struct TimeGuard: Hashable, Sendable {
         return .dated(fix, beginsAnew: goesBack)
     }
 
-    /// Whether this fix and those before it, none of them believed, go on together for long enough.
-    private mutating func hasConfirmed(_ time: Timestamp, _ now: MonotonicTime) -> Bool {
-        guard var run, run.takes(time, now) else {
-            run = Run(time, now)
+    /// Whether this fix and those of its receiver before it, none of them believed, go on together for long enough, and no
+    /// receiver that goes on as before contradicts them.
+    private mutating func hasConfirmed(_ epoch: Epoch, _ now: MonotonicTime) -> Bool {
+        let time = epoch.fix.time
+        guard let index = runs.firstIndex(where: { $0.device == epoch.device }), runs[index].takes(time, now) else {
+            runs.removeAll { $0.device == epoch.device }
+            if runs.count == Self.maximumRuns { runs.removeFirst() }
+            runs.append(DateRun(time, from: epoch.device, now))
             return false
         }
-        self.run = run
-        return run.confirms(now)
+        return runs[index].confirms(now, isBursty: line?.isBursty ?? false) && !isContradicted(epoch, now)
+    }
+
+    /// Another receiver goes on along the believed line. A line before this program was made contradicts no later date.
+    private func isContradicted(_ epoch: Epoch, _ now: MonotonicTime) -> Bool {
+        guard let line, line.device != epoch.device, now - line.heard < Self.primacy else { return false }
+        return line.time(at: now).seconds >= SakerVersion.madeAt || epoch.fix.time.seconds < SakerVersion.madeAt
     }
 
     // MARK: The system clock's date
 
-    private mutating func date(_ fix: Fix, byClock clock: Timestamp, _ now: MonotonicTime) -> Verdict {
-        var fix = fix
+    private mutating func date(_ epoch: Epoch, byClock clock: Timestamp, _ now: MonotonicTime) -> Verdict {
+        var fix = epoch.fix
         fix.time = clock
         fix.isClockTime = true
-        line = Line(offset: Self.offset(clock, now), since: .distantPast)
-        run = nil
+        // The line of another receiver that agrees with the clock stays: it knows when the clock jumps.
+        if let line, line.isVouched, line.device != epoch.device, now - line.heard < Self.primacy,
+            Self.agree(line.time(at: now), clock)
+        {
+            return use(fix, now, isCertain: true)
+        }
+        line = Line(offset: Self.offset(clock, now), since: .distantPast, heard: now)
+        runs = []
         return use(fix, now, isCertain: true)
     }
 
@@ -221,7 +213,7 @@ package struct TimeGuard: Hashable, Sendable {
         time.milliseconds &- now.milliseconds
     }
 
-    fileprivate static func difference(_ left: Int64, _ right: Int64) -> Int64 {
+    static func difference(_ left: Int64, _ right: Int64) -> Int64 {
         let (difference, overflow) = left.subtractingReportingOverflow(right)
         return overflow ? (left < right ? .min : .max) : difference
     }

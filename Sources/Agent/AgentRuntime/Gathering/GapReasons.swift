@@ -19,7 +19,7 @@ extension GapReason {
     init?(of reason: Sampler.SkipReason) {
         switch reason {
         case .notLater: return nil
-        case .unconfirmedTime, .withoutTime: self = .doubtfulTime
+        case .unconfirmedTime, .withoutTime, .clockStands: self = .doubtfulTime
         case .inaccurate: self = .inaccurate
         case .implausible: self = .implausible
         case .unmoved: self = .unmoved

@@ -186,7 +186,6 @@ final class GatheringShell {
             if report.mode >= 2, assembler.counters.unusable != before.unusable {
                 perform(points.unusable(report.time == nil ? .noTime : .noPoints, now: context.now))
             }
-            if assembler.counters.merged != before.merged { points.reportRepeated() }
         case .silence:
             if let epoch = assembler.flush() { take(epoch) }
         case .state(let state):
@@ -197,9 +196,11 @@ final class GatheringShell {
     }
 
     private var reading: ClockReading {
-        let clock = gnss.usesSystemClock ? context.systemClock : SystemClock(milliseconds: 0, isSynchronised: false)
+        let (clock, isUsed) = (context.systemClock, gnss.usesSystemClock)
+        // Also time in which the computer slept is time that has passed.
         return ClockReading(
-            now: context.now, system: Timestamp(milliseconds: clock.milliseconds), isKept: clock.isBelievable)
+            now: context.now + clock.slept, system: Timestamp(milliseconds: isUsed ? clock.milliseconds : 0),
+            isKept: isUsed && clock.isBelievable)
     }
 
     // MARK: Points
@@ -216,7 +217,7 @@ final class GatheringShell {
             if let entity { take(fix, entity) }
         case .notLater: pass(epoch, over: .notLater)
         case .unconfirmed: pass(epoch, over: .unconfirmedTime)
-        case .withoutTime: pass(epoch, over: .withoutTime)
+        case .withoutTime: pass(epoch, over: epoch.standsAt == nil ? .withoutTime : .clockStands)
         }
         for range in time.takeDisproved() { tell(.disproved(range)) }
     }

@@ -113,10 +113,13 @@ package struct SystemClock: Hashable, Sendable {
     package let milliseconds: Int64
     /// adjtimex(2): somebody keeps it, and says it is right.
     package let isSynchronised: Bool
+    /// Milliseconds since the start of the computer in which it slept, and its monotonic clock with it.
+    package let slept: Int64
 
-    package init(milliseconds: Int64, isSynchronised: Bool) {
+    package init(milliseconds: Int64, isSynchronised: Bool, slept: Int64 = 0) {
         self.milliseconds = milliseconds
         self.isSynchronised = isSynchronised
+        self.slept = slept
     }
 
     init(seconds: Int64, isSynchronised: Bool) {
@@ -128,10 +131,16 @@ package struct SystemClock: Hashable, Sendable {
     var isBelievable: Bool { isSynchronised && seconds >= SakerVersion.madeAt }
 
     static func read() -> SystemClock {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
+        let slept = milliseconds(CLOCK_BOOTTIME) - milliseconds(CLOCK_MONOTONIC)
+        // Both clocks are read one after the other: without a sleep they differ by nothing.
         return SystemClock(
-            milliseconds: Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000,
-            isSynchronised: saker_clock_is_synchronised() != 0)
+            milliseconds: milliseconds(CLOCK_REALTIME), isSynchronised: saker_clock_is_synchronised() != 0,
+            slept: slept < 1000 ? 0 : slept)
+    }
+
+    private static func milliseconds(_ clock: clockid_t) -> Int64 {
+        var now = timespec()
+        clock_gettime(clock, &now)
+        return Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
     }
 }

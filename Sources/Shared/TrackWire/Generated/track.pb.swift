@@ -374,6 +374,9 @@ package nonisolated enum Obstacle: SwiftProtobuf.Enum, Swift.CaseIterable {
 
   /// Another obstacle. Also what a reader makes of a value that it does not know.
   case other // = 16
+
+  /// The receiver tells the same time again and again.
+  case clockStands // = 17
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -399,6 +402,7 @@ package nonisolated enum Obstacle: SwiftProtobuf.Enum, Swift.CaseIterable {
     case 14: self = .loginRefused
     case 15: self = .certificateEnded
     case 16: self = .other
+    case 17: self = .clockStands
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -422,6 +426,7 @@ package nonisolated enum Obstacle: SwiftProtobuf.Enum, Swift.CaseIterable {
     case .loginRefused: return 14
     case .certificateEnded: return 15
     case .other: return 16
+    case .clockStands: return 17
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -445,6 +450,7 @@ package nonisolated enum Obstacle: SwiftProtobuf.Enum, Swift.CaseIterable {
     .loginRefused,
     .certificateEnded,
     .other,
+    .clockStands,
   ]
 
 }
@@ -1170,6 +1176,14 @@ package nonisolated struct Health: Sendable {
   /// The receiver tells places without a time.
   package var timesMissing: Bool = false
 
+  /// The receiver tells the same time again and again; `receiver_time` has it, and `times_missing` is set too.
+  package var clockStands: Bool = false
+
+  /// When two receivers tell different dates: the one that points have, and the other one, seconds since 1970 UTC; 0: they do not.
+  package var usedDate: Int64 = 0
+
+  package var otherDate: Int64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -1482,7 +1496,7 @@ nonisolated extension Receiver: SwiftProtobuf._ProtoNameProviding {
 }
 
 nonisolated extension Obstacle: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OBSTACLE_UNSPECIFIED\0\u{1}OBSTACLE_NONE\0\u{1}OBSTACLE_SERVICE_STOPPED\0\u{1}OBSTACLE_GATHERING_OFF\0\u{1}OBSTACLE_NO_RECEIVER\0\u{1}OBSTACLE_NO_FIX\0\u{1}OBSTACLE_NO_TIME\0\u{1}OBSTACLE_WRONG_DATE\0\u{1}OBSTACLE_NOT_LATER\0\u{1}OBSTACLE_UNCONFIRMED_TIME\0\u{1}OBSTACLE_INACCURATE\0\u{1}OBSTACLE_IMPLAUSIBLE\0\u{1}OBSTACLE_NO_POINTS\0\u{1}OBSTACLE_LOSING_POINTS\0\u{1}OBSTACLE_LOGIN_REFUSED\0\u{1}OBSTACLE_CERTIFICATE_ENDED\0\u{1}OBSTACLE_OTHER\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OBSTACLE_UNSPECIFIED\0\u{1}OBSTACLE_NONE\0\u{1}OBSTACLE_SERVICE_STOPPED\0\u{1}OBSTACLE_GATHERING_OFF\0\u{1}OBSTACLE_NO_RECEIVER\0\u{1}OBSTACLE_NO_FIX\0\u{1}OBSTACLE_NO_TIME\0\u{1}OBSTACLE_WRONG_DATE\0\u{1}OBSTACLE_NOT_LATER\0\u{1}OBSTACLE_UNCONFIRMED_TIME\0\u{1}OBSTACLE_INACCURATE\0\u{1}OBSTACLE_IMPLAUSIBLE\0\u{1}OBSTACLE_NO_POINTS\0\u{1}OBSTACLE_LOSING_POINTS\0\u{1}OBSTACLE_LOGIN_REFUSED\0\u{1}OBSTACLE_CERTIFICATE_ENDED\0\u{1}OBSTACLE_OTHER\0\u{1}OBSTACLE_CLOCK_STANDS\0")
 }
 
 nonisolated extension Disk: SwiftProtobuf._ProtoNameProviding {
@@ -2557,7 +2571,7 @@ nonisolated extension Heartbeat: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension Health: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Health"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}backlog\0\u{1}losses\0\u{3}loss_age\0\u{1}receiver\0\u{3}fix_age\0\u{1}gathering\0\u{1}disk\0\u{3}certificate_end\0\u{1}obstacle\0\u{3}obstacle_age\0\u{1}rejected\0\u{3}receiver_time\0\u{3}clock_time\0\u{3}clock_used\0\u{3}times_missing\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}backlog\0\u{1}losses\0\u{3}loss_age\0\u{1}receiver\0\u{3}fix_age\0\u{1}gathering\0\u{1}disk\0\u{3}certificate_end\0\u{1}obstacle\0\u{3}obstacle_age\0\u{1}rejected\0\u{3}receiver_time\0\u{3}clock_time\0\u{3}clock_used\0\u{3}times_missing\0\u{3}clock_stands\0\u{3}used_date\0\u{3}other_date\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2580,6 +2594,9 @@ nonisolated extension Health: SwiftProtobuf.Message, SwiftProtobuf._MessageImple
       case 13: try { try decoder.decodeSingularInt64Field(value: &self.clockTime) }()
       case 14: try { try decoder.decodeSingularBoolField(value: &self.clockUsed) }()
       case 15: try { try decoder.decodeSingularBoolField(value: &self.timesMissing) }()
+      case 16: try { try decoder.decodeSingularBoolField(value: &self.clockStands) }()
+      case 17: try { try decoder.decodeSingularInt64Field(value: &self.usedDate) }()
+      case 18: try { try decoder.decodeSingularInt64Field(value: &self.otherDate) }()
       default: break
       }
     }
@@ -2635,6 +2652,15 @@ nonisolated extension Health: SwiftProtobuf.Message, SwiftProtobuf._MessageImple
     if self.timesMissing != false {
       try visitor.visitSingularBoolField(value: self.timesMissing, fieldNumber: 15)
     }
+    if self.clockStands != false {
+      try visitor.visitSingularBoolField(value: self.clockStands, fieldNumber: 16)
+    }
+    if self.usedDate != 0 {
+      try visitor.visitSingularInt64Field(value: self.usedDate, fieldNumber: 17)
+    }
+    if self.otherDate != 0 {
+      try visitor.visitSingularInt64Field(value: self.otherDate, fieldNumber: 18)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2654,6 +2680,9 @@ nonisolated extension Health: SwiftProtobuf.Message, SwiftProtobuf._MessageImple
     if lhs.clockTime != rhs.clockTime {return false}
     if lhs.clockUsed != rhs.clockUsed {return false}
     if lhs.timesMissing != rhs.timesMissing {return false}
+    if lhs.clockStands != rhs.clockStands {return false}
+    if lhs.usedDate != rhs.usedDate {return false}
+    if lhs.otherDate != rhs.otherDate {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

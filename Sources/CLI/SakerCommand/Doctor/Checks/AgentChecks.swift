@@ -122,6 +122,8 @@ enum AgentChecks {
     private static func remedy(_ obstacle: TrackingObstacle) -> String? {
         switch obstacle {
         case .noTime: "Let the receiver send its time (NMEA: RMC or ZDA). What it sends: \(Remedy.sentences)"
+        case .clockStands:
+            "Switch the receiver off and on, then look whether its time goes on: \(Remedy.receiver)"
         case .wrongDate:
             "\(Remedy.lookAtClock); if it is, update the receiver's firmware (a week rollover), and gpsd"
         case .notLater, .unconfirmedTime:

@@ -51,12 +51,15 @@ enum ReceiverChecks {
                 .device, "gpsd has \(names), but the configuration wants \(wanted)",
                 "Set or remove device in [gnss] of \(facts.configurationPath), then: sudo systemctl restart sakerd")
         }
+        if let dates = facts.status?.gather.dates, dates.kind == .receivers {
+            return .warning(.device, "\(names): \(dates.text)", dates.remedy)
+        }
         return .ok(.device, names)
     }
 
     static func fix(_ facts: Facts) -> Check {
         if case .answers(_, let devices, let seen) = facts.gpsd?.result {
-            if let dates = facts.status?.gather.dates, dates.kind == .missing {
+            if let dates = facts.status?.gather.dates, [.missing, .standing].contains(dates.kind) {
                 return dates.isClockUsed
                     ? .warning(.fix, dates.text, dates.remedy) : .failed(.fix, dates.text, dates.remedy)
             }
