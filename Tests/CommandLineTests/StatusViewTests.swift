@@ -91,7 +91,7 @@ import Varlink
         var cache = CacheStatus(
             state: .disk, points: 9, bytes: 192 << 20, limit: 256 << 20, unacknowledged: 0, timeToFull: 90_000)
         #expect(
-            CacheView.lines(cache, now: 0) == [
+            CacheView.lines(cache, now: 0, isOnline: false) == [
                 "9 points to upload, 192 MiB of 256 MiB (75 %)",
                 "full in 1 min 30 s at the present rate, then the oldest points are dropped",
             ])
@@ -99,10 +99,10 @@ import Varlink
         cache.firstTime = 1_772_670_000_000
         let oldest = "2026-03-05 00:20:00+00:00"
         #expect(
-            CacheView.lines(cache, now: cache.firstTime ?? 0).last
+            CacheView.lines(cache, now: cache.firstTime ?? 0, isOnline: false).last
                 == "no room is left: the next points drop the oldest, from \(oldest) on")
         #expect(
-            CacheView.lines(cache, now: 0, isLosing: true).last
+            CacheView.lines(cache, now: 0, isOnline: false, isLosing: true).last
                 == "FULL: points are lost; the next ones drop the oldest, from \(oldest) on")
         #expect(CacheView.lines(cache, now: 0, isOnline: true, isLosing: true).allSatisfy { !$0.contains("FULL") })
         // In memory the room on the disk tells nothing.

@@ -8,11 +8,11 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct TrackExportTests {
     private func run(
-        _ arguments: [String], _ answers: TinyWebServer.Answer...
+        _ arguments: [String], _ answers: TinyWebServer.Answer..., zone: String = "UTC"
     ) async throws -> (SakerProgram.Result, [String]) {
         let (server, url) = try await TinyWebServer.start(answers)
         let result = try await SakerProgram.run(
-            arguments + ["--server", url, "--service-id", "42"], environment: ["SAKER_AK": "AKtest"])
+            arguments + ["--server", url, "--service-id", "42"], environment: ["SAKER_AK": "AKtest", "TZ": zone])
         try await server.stop()
         return (result, server.requests)
     }
@@ -93,6 +93,18 @@ import Testing
         let (shown, asked) = try await run(["track", "history", "van", "--gaps"] + Self.hour, .init(body: body))
         #expect(shown.status == 0 && asked.first?.contains("gap_content=1") == true)
         #expect(shown.output.contains("the agent was off (killed or crashed)"), "\(shown.output)")
+    }
+
+    /// The end of a gap stands without its zone, but not when summer time ended in the gap.
+    @Test func anEndAfterTheEndOfSummerTimeNamesItsZone() async throws {
+        // 2026-10-25 00:50 to 01:10 in UTC.
+        let gaps = #""gaps":[{"start_time":1792889400,"end_time":1792890600,"reason":"off","detail":"crash"}]"#
+        let body = String(Self.twoPoints.dropLast()) + "," + gaps + "}"
+        let arguments = ["track", "history", "van", "--gaps"] + Self.hour
+        let shown = try await run(arguments, .init(body: body), zone: "CET-1CEST,M3.5.0,M10.5.0/3").0
+        #expect(shown.output.contains("2026-10-25 02:50:00+02:00  2026-10-25 02:10:00+01:00"), "\(shown.output)")
+        let plain = try await run(arguments, .init(body: body)).0
+        #expect(plain.output.contains("2026-10-25 00:50:00+00:00  2026-10-25 01:10:00  "), "\(plain.output)")
     }
 
     @Test func anExportThatFailsLeavesNoFile() async throws {

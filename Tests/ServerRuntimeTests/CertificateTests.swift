@@ -79,6 +79,21 @@ struct CertificateTests {
         #expect(CertificateMaker.isPair(try text("server.pem"), try text("server-key.pem")))
     }
 
+    /// A server that runs sees the new certificate before the new key, and removes what belongs to no key.
+    @Test func anotherProcessThatSettlesMeanwhileBreaksNothing() async throws {
+        let directory = try TemporaryDirectory()
+        let authority = try CertificateMaker.authority(named: "A", at: made)
+        let (_, configuration) = try files(in: directory, signedBy: authority)
+        let new = try CertificateMaker.server(hosts: ["a.example"], signedBy: authority, at: made)
+        try configuration.tls.files.replace(certificate: new.certificate, key: new.key) {
+            (done) throws(ConfigurationError) in
+            if done == .next { _ = try? CertificateRenewal.settle(configuration) }
+        }
+        #expect(try TextFile.read(configuration.tls.certificate) == new.certificate)
+        #expect(try TextFile.read(configuration.tls.key) == new.key)
+        #expect(!FileManager.default.fileExists(atPath: configuration.tls.files.next))
+    }
+
     /// The certificate beside the one in use is what makes the cut harmless; a certificate of another key is not used.
     @Test func onlyTheKeysOwnCertificateIsUsed() async throws {
         let directory = try TemporaryDirectory()

@@ -86,6 +86,47 @@ import TrackTestKit
         await #expect(throws: ServerError(.store, "")) { try await administration.addFence(gate, to: service) }
     }
 
+    /// A store in which fence 2 cannot be read.
+    private struct SpoiledStore: StoreDecorator {
+        let inner: any TrackStore
+
+        func readableFences(
+            in service: ServiceID, matching filter: FenceFilter, page: Page
+        ) async throws(TrackStoreError) -> ReadableFences {
+            var found = try await inner.readableFences(in: service, matching: filter, page: page)
+            if found.fences.contains(where: { $0.fence.id == 2 }) {
+                found.unreadable = [UnreadableFence(fence: 2, reason: "it ends too early")]
+                found.fences.removeAll { $0.fence.id == 2 }
+            }
+            return found
+        }
+    }
+
+    @Test func aFenceThatCannotBeReadIsDeleted() async throws {
+        let service = try await service().rawValue
+        let administration = ServiceAdministration(
+            store: SealingStore(inner: SpoiledStore(inner: store), protection: .none))
+        var choice = ServiceAdministration.FenceChoice()
+        choice.fences = ["2", "Depot"]
+        await #expect(throws: ServerError(.store, "")) { try await administration.fences(choice, of: service) }
+        var found = try await administration.fencesToDelete(choice, of: service)
+        #expect(found.fences.map(\.number) == [1] && found.unreadable.map(\.fence) == [2])
+        choice = .init()
+        choice.entity = "van"
+        #expect(try await administration.fencesToDelete(choice, of: service).unreadable == [])
+        found = try await administration.fencesToDelete(.init(), of: service)
+        #expect(found.fences.map(\.number) == [1, 3] && found.unreadable.map(\.fence) == [2])
+        #expect(try await administration.deleteFences(nil, of: service) == [1, 2, 3])
+    }
+
+    @Test func moreFencesThanAFilterTakesAreDeletedInParts() async throws {
+        let id = try await service()
+        for _ in 4...7 { _ = try await store.createFence(circle(5), in: id, at: noon) }
+        let deleted = try await administration.deleteFences(Array(2...6), of: id.rawValue, together: 2)
+        #expect(deleted == [2, 3, 4, 5, 6])
+        #expect(try await administration.deleteFences(nil, of: id.rawValue) == [1, 7])
+    }
+
     @Test func whereAnEntityIsIsTold() async throws {
         let id = try await service()
         let all = ServiceAdministration.FenceChoice()

@@ -59,7 +59,11 @@ struct ImportTracks: AsyncParsableCommand {
         }
         // A part of the lines is missing: no script must take this for a whole import.
         guard outcome.refused == 0 else {
-            throw ServerError(.file, "\(counted(outcome.refused, "line")) of the files refused; the others \(verb)")
+            let others = dryRun ? "can be imported" : "are imported"
+            throw ServerError(
+                .file,
+                "\(counted(outcome.refused, "line")) of the files \(outcome.refused == 1 ? "was" : "were") refused; the others \(others)"
+            )
         }
     }
 }

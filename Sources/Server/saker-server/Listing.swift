@@ -12,7 +12,8 @@ struct ListOptions: ParsableArguments {
 /// What a command lists, for people and for programs.
 struct Listing<Row> {
     struct Column {
-        fileprivate let column: TextTable.Column
+        /// Nil: only in JSON.
+        fileprivate let column: TextTable.Column?
         fileprivate let key: String
         fileprivate let text: (Row) -> String
         fileprivate let value: (Row) -> JSONValue?
@@ -24,6 +25,11 @@ struct Listing<Row> {
         ) {
             (self.column, self.key, self.text) = (column, key, text)
             self.value = value ?? { .string(text($0)) }
+        }
+
+        /// A member that is in JSON alone.
+        init(key: String, value: @escaping (Row) -> JSONValue?) {
+            (column, self.key, text, self.value) = (nil, key, { _ in "" }, value)
         }
     }
 
@@ -39,8 +45,9 @@ struct Listing<Row> {
     }
 
     func lines(_ rows: [Row], width: Int?) -> [String] {
-        var table = TextTable(columns.map(\.column))
-        for row in rows { table.add(columns.map { $0.text(row) }) }
+        var table = TextTable(columns.compactMap(\.column))
+        let shown = columns.filter { $0.column != nil }
+        for row in rows { table.add(shown.map { $0.text(row) }) }
         return table.lines(width: width)
     }
 

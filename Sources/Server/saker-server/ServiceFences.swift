@@ -7,6 +7,7 @@ import JSON
 import ServerRuntime
 import Terminal
 import TrackModel
+import TrackStore
 
 /// The fences of a service, for the commands that the vehicle's command line has, too.
 struct ServiceFences: FenceHolder, FenceStatusHolder {
@@ -45,11 +46,12 @@ struct ServiceFences: FenceHolder, FenceStatusHolder {
         tell(["fence_id": .integer(Int64(made.number))], "Made fence \(made.number)\(name).")
     }
 
-    func fence(_ text: String) async throws -> FenceReport {
-        try await administration.fence(named: text, of: service)
+    func fence(_ text: String) async throws -> ServiceFence {
+        .read(try await administration.fence(named: text, of: service))
     }
 
-    func change(_ fence: FenceReport, to definition: FenceDefinition, hasNewShape: Bool) async throws {
+    func change(_ held: ServiceFence, to definition: FenceDefinition, hasNewShape: Bool) async throws {
+        guard case .read(let fence) = held else { return }
         let changed = try await administration.changeFence(fence, to: definition, of: service)
         let revision = changed.revision == fence.revision ? "" : ", now revision \(changed.revision)"
         tell(
@@ -57,20 +59,27 @@ struct ServiceFences: FenceHolder, FenceStatusHolder {
             "Changed fence \(changed.number)\(revision).")
     }
 
-    func fences(_ selection: FenceSelectionOptions) async throws -> [FenceReport] {
-        try await administration.fences(choice(selection, entity: selection.entity), of: service)
+    func fences(_ selection: FenceSelectionOptions) async throws -> [ServiceFence] {
+        let found = try await administration.fencesToDelete(choice(selection, entity: selection.entity), of: service)
+        let all = found.fences.map(ServiceFence.read) + found.unreadable.map { .unreadable($0.fence, $0.reason) }
+        return all.sorted { $0.id < $1.id }
     }
 
-    func table(_ fences: [FenceReport]) -> [String] {
+    func table(_ fences: [ServiceFence]) -> [String] {
         var table = TextTable([.number("ID"), .text("NAME"), .text("SHAPE", rank: 2), .text("WATCHES", rank: 1)])
-        for fence in fences { table.add("\(fence.number)", fence.name, fence.shape, fence.watch) }
+        for fence in fences {
+            switch fence {
+            case .read(let fence): table.add("\(fence.number)", fence.name, fence.shape, fence.watch)
+            case .unreadable(let number, let reason): table.add("\(number)", "cannot be read: \(reason)", "", "")
+            }
+        }
         return table.lines(width: TerminalSize.columns)
     }
 
-    func delete(_ fences: [FenceReport], isAll: Bool) async throws {
+    func delete(_ fences: [ServiceFence], isAll: Bool) async throws {
         let deleted =
             fences.isEmpty
-            ? [] : try await administration.deleteFences(fences.map { Int32($0.number) }, of: service)
+            ? [] : try await administration.deleteFences(isAll ? nil : fences.map { Int32($0.id) }, of: service)
         let text =
             switch deleted.count {
             case 0: "There are no fences."
@@ -120,10 +129,23 @@ struct ServiceFences: FenceHolder, FenceStatusHolder {
     }
 }
 
-extension FenceReport: HeldFence {
-    var id: Int64 { Int64(number) }
-    var definition: FenceDefinition? { fence.definition }
-    var hasShape: Bool { true }
+/// A fence of a service. One that cannot be read can be deleted.
+enum ServiceFence: HeldFence {
+    case read(FenceReport)
+    /// Its number, and why.
+    case unreadable(Int32, String)
+
+    var id: Int64 {
+        switch self {
+        case .read(let fence): Int64(fence.number)
+        case .unreadable(let number, _): Int64(number)
+        }
+    }
+    var definition: FenceDefinition? {
+        guard case .read(let fence) = self else { return nil }
+        return fence.fence.definition
+    }
+    var hasShape: Bool { definition != nil }
 }
 
 extension FenceRelation {

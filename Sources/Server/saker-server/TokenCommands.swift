@@ -107,6 +107,7 @@ struct Tokens: AsyncParsableCommand {
                     value: { .integer($0.service.rawValue) }),
                 .init("STATE", "state", { Self.state($0, now) }),
                 .init("USED", "used", { "\($0.used) of \($0.uses)" }, value: { .integer(Int64($0.used)) }),
+                .init(key: "uses") { .integer(Int64($0.uses)) },
                 .init(
                     "UNTIL", "until", { $0.end.map(TimeText.universal) ?? "-" },
                     value: { $0.end.map { .string(TimeText.universal($0)) } }),

@@ -37,7 +37,12 @@ package struct CertificateFiles: Hashable, Sendable {
             throw error
         }
         try after(.key)
-        try AtomicFile.move(next, to: certificate)
+        do throws(ConfigurationError) {
+            try AtomicFile.move(next, to: certificate)
+        } catch {
+            // Another process saw the new certificate before the new key, and removed what belonged to no key.
+            try AtomicFile.write(Array(text.utf8), to: certificate, mode: 0o644)
+        }
         try after(.certificate)
     }
 

@@ -25,7 +25,6 @@ extension ServiceCommand {
                 try await agent.reply(.getStatus)["status"] ?? .null)
             let wasGathering = before.gather.state != .stopped
             if before.service.state != .stopped {
-                if wasGathering { try Self.checkReceiver(before.feed) }
                 try await refuseImpossible(entity)
                 _ = try await agent.reply(.stopService, [:], timeout: .seconds(20))
             }
@@ -38,10 +37,10 @@ extension ServiceCommand {
                 return
             } catch let error as AgentControlError {
                 // The service is started all the same, and so must gathering be.
-                if wasGathering { _ = try? await agent.reply(.startGather) }
+                if wasGathering { try? await gather() }
                 throw agent.failure(error)
             }
-            if wasGathering { _ = try await agent.reply(.startGather) }
+            if wasGathering { try await gather() }
             if agent.json { return Console.print(outcome.description) }
             let reply: StartServiceReply = try AgentOptions.decoded(outcome)
             let name = entity ?? before.service.entity
@@ -73,24 +72,26 @@ extension ServiceCommand {
             }
         }
 
-        private static func checkReceiver(_ feed: FeedStatus) throws(CommandFailure) {
-            switch feed.state {
-            case .unreachable, .permissionDenied, .noDevice:
-                throw CommandFailure(
-                    .failed,
-                    "gathering could not be started again, because gpsd does not give fixes now: nothing was changed. See: "
-                        + "saker doctor")
-            case .closed, .connecting, .noFix, .fix: return
-            }
+        /// Gathering was on, and is a wish: a receiver that is away for a moment does not end it.
+        private func gather() async throws {
+            _ = try await agent.reply(.startGather, ["keep_trying": true])
         }
 
         /// The service runs as it ran before; the failure says why.
-        private func goBack(_ before: AgentStatus, _ wasGathering: Bool, _ error: AgentControlError) async throws {
+        private func goBack(_ before: AgentStatus, _ wasGathering: Bool, _ cause: AgentControlError) async throws {
             let name = before.service.entity
-            _ = try? await start(name)
-            if wasGathering { _ = try await agent.reply(.startGather) }
+            do {
+                _ = try await start(name)
+            } catch {
+                let reason = (error as? AgentControlError)?.reason ?? "\(error)"
+                throw CommandFailure(
+                    .failed,
+                    "\(cause.reason). The service is stopped: it could not be started again\(name.map { " as \($0)" } ?? ""), because "
+                        + "\(reason). Try: saker service start\(name.map { " --entity '\($0)'" } ?? "")".printable)
+            }
+            if wasGathering { try await gather() }
             throw CommandFailure(
-                .failed, "\(error.reason). The service runs\(name.map { " as \($0)" } ?? "") again.".printable)
+                .failed, "\(cause.reason). The service runs\(name.map { " as \($0)" } ?? "") again.".printable)
         }
     }
 }

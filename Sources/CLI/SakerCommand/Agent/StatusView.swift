@@ -243,7 +243,7 @@ enum CacheView {
     /// When `isOnline` is true, the room that is left matters only after the connection is lost. `isLosing`: points were dropped
     /// for want of room since the agent started.
     static func lines(
-        _ cache: CacheStatus, now: Int64, isOnline: Bool = false, isLosing: Bool = false
+        _ cache: CacheStatus, now: Int64, isOnline: Bool? = nil, isLosing: Bool = false
     ) -> [String] {
         let limit = cache.limit.map { " of \(Quantity.bytes($0))\(share(cache.bytes, of: $0))" } ?? ", no limit"
         let sent = cache.unacknowledged > 0 ? " (\(Quantity.count(cache.unacknowledged)) sent)" : ""
@@ -255,7 +255,7 @@ enum CacheView {
         }
         if cache.state == .memory {
             lines.append("IN MEMORY ONLY: " + (cache.lastError ?? "the disk refuses writes"))
-        } else if let room = room(cache, now: now, isOnline: isOnline, isLosing: isLosing) {
+        } else if let isOnline, let room = room(cache, now: now, isOnline: isOnline, isLosing: isLosing) {
             lines.append(room)
         }
         return lines
@@ -270,7 +270,11 @@ enum CacheView {
                 ? "FULL: points are lost; the next ones drop the oldest\(next)"
                 : "no room is left: the next points drop the oldest\(next)"
         }
-        if time == 0 { return "no room is left, and none is needed while the server takes the points" }
+        if time == 0 {
+            return isOnline
+                ? "no room is left, and none is needed while the server takes the points"
+                : "there is no room for points"
+        }
         return isOnline
             ? "room for \(TimeText.duration(time)) without a connection, at the present rate"
             : "full in \(TimeText.duration(time)) at the present rate, then the oldest points are dropped"

@@ -62,7 +62,7 @@ struct RoadsRemark: Hashable {
         case "used": return "on roads\(share)\(credit)"
         case "partly": return "partly on roads\(share)\(credit)"
         case "none" where reason == "implausible":
-            return "not on roads: no route that the road engine knows fits the time and the distance of its gap"
+            return "not on roads: what the road engine answered does not fit the track"
         case "none": return "not on roads: the road engine knows no roads there"
         case "off": return "not on roads: the server has no road engine, or this request uses none"
         case "unavailable":

@@ -117,7 +117,10 @@ enum AnalysisView {
     /// The end, or that the range ended first.
     private static func end(_ value: JSONValue) -> String {
         ["end", "both"].contains(value["open"]?.stringValue)
-            ? "goes on" : TimeText.localWithoutZone((value["end_time"]?.integerValue ?? 0).clamped * 1000)
+            ? "goes on"
+            : TimeText.local(
+                endOf: (value["end_time"]?.integerValue ?? 0).clamped * 1000,
+                from: (value["start_time"]?.integerValue ?? 0).clamped * 1000)
     }
 
     private static func duration(_ value: JSONValue) -> String {

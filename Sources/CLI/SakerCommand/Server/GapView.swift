@@ -9,7 +9,7 @@ enum GapView {
         var table = TextTable(["FROM", TextTable.Column("TO", rank: 1), .number("DURATION"), .text("REASON")])
         for gap in gaps {
             table.add(
-                TimeText.local(gap.start * 1000), TimeText.localWithoutZone(gap.end * 1000),
+                TimeText.local(gap.start * 1000), TimeText.local(endOf: gap.end * 1000, from: gap.start * 1000),
                 TimeText.duration((gap.end - gap.start) * 1000), text(gap))
         }
         let seconds = gaps.reduce(0) { $0 + max($1.end - $1.start, 0) }

@@ -8,6 +8,12 @@ enum TimeText {
     /// `2026-03-05 08:20:12`: beside a time that names its zone.
     static func localWithoutZone(_ milliseconds: Int64) -> String { LocalTime.textWithoutZone(milliseconds) }
 
+    /// The end of a time beside its begin, which names the zone. Summer time may have ended between them: then the end names its own.
+    static func local(endOf milliseconds: Int64, from start: Int64) -> String {
+        let (begin, end, bare) = (local(start), local(milliseconds), localWithoutZone(milliseconds))
+        return begin.dropFirst(bare.count) == end.dropFirst(bare.count) ? bare : end
+    }
+
     /// `08:20:12`.
     static func clock(_ milliseconds: Int64) -> String { LocalTime.clock(milliseconds) }
 

@@ -2,7 +2,7 @@ import FenceFiles
 package import Geodesy
 package import Geofencing
 import TrackModel
-import TrackStore
+package import TrackStore
 
 // Fences that an administrator makes, changes and deletes. The store has the rules, and tells judges and vehicles of each change, as
 // for the calls of the Web API.
@@ -19,6 +19,8 @@ extension ServiceAdministration {
         package var layer: String?
 
         package init() {}
+
+        fileprivate var hasConditions: Bool { group != nil || entity != nil || file != nil || layer != nil }
 
         fileprivate func allows(_ definition: FenceDefinition) -> Bool {
             func isSame(_ wanted: String?, _ text: String?) -> Bool {
@@ -46,7 +48,9 @@ extension ServiceAdministration {
 
     /// The one fence that a number or a name means.
     package func fence(named text: String, of service: Int64) async throws(ServerError) -> FenceReport {
-        let found = try await chosen([text], of: service)
+        var choice = FenceChoice()
+        choice.fences = [text]
+        let found = try await records(choice, of: service)
         guard found.count == 1, let record = found.first else {
             let numbers = found.prefix(20).map { "\($0.fence.id)" }.joined(separator: ", ")
             throw ServerError(
@@ -75,25 +79,51 @@ extension ServiceAdministration {
         }
     }
 
-    /// In the order of their numbers. Throws for a number or a name that no fence has.
+    /// In the order of their numbers. Throws for a number or a name that no fence has, and for a fence that cannot be read.
     package func fences(_ choice: FenceChoice, of service: Int64) async throws(ServerError) -> [FenceReport] {
         try await records(choice, of: service).map(FenceReport.init)
     }
 
-    /// Deletes fences: all of them, or none. Their alarms stay in the history.
-    package func deleteFences(_ fences: [Int32], of service: Int64) async throws(ServerError) -> [Int32] {
+    /// The same. Throws for a number or a name that no fence has.
+    ///
+    /// `unreadable`: those that are chosen by their numbers or with all others, and that cannot be read.
+    package func fencesToDelete(
+        _ choice: FenceChoice, of service: Int64
+    ) async throws(ServerError) -> (fences: [FenceReport], unreadable: [UnreadableFence]) {
+        let found = try await chosen(choice.fences, of: service)
+        return (
+            found.fences.filter { choice.allows($0.fence.definition) }.map(FenceReport.init),
+            choice.hasConditions ? [] : found.unreadable
+        )
+    }
+
+    /// Deletes fences, also those that cannot be read; nil: every fence of the service. Their alarms stay in the history.
+    ///
+    /// All of them are deleted, or none. Of more numbers than `together` so many go together: a filter of the store takes no more.
+    package func deleteFences(
+        _ fences: [Int32]?, of service: Int64, together: Int = FenceRules.mostNumbers
+    ) async throws(ServerError) -> [Int32] {
         let id = try await known(service)
+        let filters =
+            fences.map { fences in
+                stride(from: 0, to: fences.count, by: together).map {
+                    FenceFilter(fences: Array(fences[$0..<min($0 + together, fences.count)]))
+                }
+            } ?? [FenceFilter()]
+        var deleted: [Int32] = []
         do throws(TrackStoreError) {
-            let deleted = try await store.deleteFences(
-                matching: FenceFilter(fences: fences), in: id, at: Self.now)
-            guard !deleted.isEmpty else { return [] }
-            let some = deleted.prefix(20).map(String.init).joined(separator: ", ")
-            acts.note(
-                .fenceDelete, in: id,
-                about: deleted.count > 20 ? "\(some) and \(deleted.count - 20) more" : some)
+            for filter in filters {
+                let gone = try await store.deleteFences(matching: filter, in: id, at: Self.now)
+                guard !gone.isEmpty else { continue }
+                deleted += gone
+                let some = gone.prefix(20).map(String.init).joined(separator: ", ")
+                acts.note(
+                    .fenceDelete, in: id, about: gone.count > 20 ? "\(some) and \(gone.count - 20) more" : some)
+            }
             return deleted
         } catch {
-            throw ServerError(error)
+            guard !deleted.isEmpty else { throw ServerError(error) }
+            throw ServerError(.store, "\(deleted.count) fences were deleted, and then none: \(error)")
         }
     }
 
@@ -126,11 +156,15 @@ extension ServiceAdministration {
     }
 
     func records(_ choice: FenceChoice, of service: Int64) async throws(ServerError) -> [FenceRecord] {
-        try await chosen(choice.fences, of: service).filter { choice.allows($0.fence.definition) }
+        let found = try await chosen(choice.fences, of: service)
+        if let broken = found.unreadable.first, !choice.fences.isEmpty {
+            throw ServerError(.store, "fence \(broken.fence) cannot be read: \(broken.reason)")
+        }
+        return found.fences.filter { choice.allows($0.fence.definition) }
     }
 
     /// `texts`: numbers and names; empty: all fences.
-    private func chosen(_ texts: [String], of service: Int64) async throws(ServerError) -> [FenceRecord] {
+    private func chosen(_ texts: [String], of service: Int64) async throws(ServerError) -> ReadableFences {
         let id = try await known(service)
         let numbers = texts.map { Int32($0).flatMap { $0 > 0 ? $0 : nil } }
         let wanted = numbers.compactMap(\.self)
@@ -141,14 +175,15 @@ extension ServiceAdministration {
         } catch {
             throw ServerError(error)
         }
-        guard !texts.isEmpty else { return found.fences }
-        var chosen: [Int32: FenceRecord] = [:]
+        guard !texts.isEmpty else { return found }
+        var (chosen, unreadable): ([Int32: FenceRecord], [Int32: UnreadableFence]) = ([:], [:])
         for (text, number) in zip(texts, numbers) {
+            if let broken = found.unreadable.first(where: { $0.fence == number }) {
+                unreadable[broken.fence] = broken
+                continue
+            }
             let meant = found.fences.filter { record in
                 number.map { record.fence.id == $0 } ?? (ExactName(record.fence.definition.name) == ExactName(text))
-            }
-            if let broken = found.unreadable.first(where: { $0.fence == number }) {
-                throw ServerError(.store, "fence \(broken.fence) cannot be read: \(broken.reason)")
             }
             guard !meant.isEmpty else {
                 throw ServerError(
@@ -158,6 +193,8 @@ extension ServiceAdministration {
             }
             for record in meant { chosen[record.fence.id] = record }
         }
-        return chosen.values.sorted { $0.fence.id < $1.fence.id }
+        return ReadableFences(
+            total: found.total, fences: chosen.values.sorted { $0.fence.id < $1.fence.id },
+            unreadable: unreadable.values.sorted { $0.fence < $1.fence })
     }
 }
