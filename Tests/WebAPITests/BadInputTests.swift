@@ -96,7 +96,13 @@ import TrackStore
     private func bench() async throws -> Bench {
         let bench = try await Bench()
         try await bench.upload(
-            "van", (0..<20).map { try point(Self.now - 3000 + Int64($0) * 60, 31 + Double($0) / 1000, 121) })
+            "van",
+            (0..<20).map { index in
+                var made = try point(Self.now - 3000 + Int64(index) * 60, 31 + Double(index) / 1000, 121)
+                // As of an agent, after the first ones: only such points have gaps.
+                if index > 9 { made.continuity = Continuity(interval: 60) }
+                return made
+            })
         _ = try await bench.post("track/addcolumn", "column_key=fuel&column_type=2")
         _ = try await bench.post("entity/addcolumn", "column_key=fuel")
         _ = try await bench.post("fence/createcirclefence", "monitored_person=van&longitude=121&latitude=31&radius=50")

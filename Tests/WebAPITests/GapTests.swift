@@ -35,6 +35,34 @@ struct GapTests {
         }
     }
 
+    /// Sums of times stay at the ends of what 64 bits can say.
+    @Test func aRangeAtAnEndOfAllTimesHasNoGaps() async throws {
+        let bench = try await Bench()
+        try await bench.upload("van", [gathered(0), gathered(900)])
+        for (from, through) in [(Int64.min, Int64.min), (.min, .min + 7), (.max - 7, .max), (.max, .max)] {
+            let answer = try await bench.get(
+                "track/gettrack", "entity_name=van&start_time=\(from)&end_time=\(through)&gap_content=1")
+            #expect(answer.status == 0, "\(from)...\(through): \(answer)")
+            #expect(from > 0 || answer["gaps"]?.items == [], "\(from)...\(through): \(answer)")
+        }
+        // The first milliseconds that there are, with something before them.
+        let store: any PointStore = bench.store
+        for time in [0, 1, 600_000, 9 * 86_400_000].map({ Int64.min + $0 }) {
+            let before = try await store.gatheredPoint(
+                before: Timestamp(milliseconds: time), of: "van", in: bench.service, limit: 10)
+            #expect(before.point == nil && before.holes.isEmpty)
+            let isLater = try await store.hasPoints(
+                before: Timestamp(milliseconds: time), of: "van", in: bench.service)
+            #expect(!isLater)
+        }
+        let last = Timestamp(milliseconds: .max)
+        for time in [0, 1, 600_000].map({ Int64.max - $0 }) {
+            let after = try await store.gatheredPoint(
+                from: Timestamp(milliseconds: time), through: last, of: "van", in: bench.service, limit: 10)
+            #expect(after.point == nil && after.holes.isEmpty)
+        }
+    }
+
     @Test func whatElseIsKnownOfAReasonIsItsDetail() async throws {
         let bench = try await Bench()
         try await bench.upload(

@@ -3,6 +3,9 @@ package import TrackModel
 /// Milliseconds. A search for a neighbour of a range begins with so much, and doubles it while it finds nothing.
 private let firstStep: Int64 = 600_000
 
+/// Nothing is before the first time and after the last one: a search that comes there is at its end, because sums of times stay there.
+private let (firstTime, lastTime) = (Timestamp(milliseconds: .min), Timestamp(milliseconds: .max))
+
 extension PointStore {
     /// So many milliseconds before a range are searched for the point before. Afterwards nothing is said of the time before
     /// the first point.
@@ -15,6 +18,7 @@ extension PointStore {
     package func gatheredPoint(
         before time: Timestamp, of entity: String, in service: ServiceID, limit: Int
     ) async throws(TrackStoreError) -> (point: TrackPoint?, holes: [TrackHole]) {
+        guard time > firstTime else { return (nil, []) }
         let earliest = time.adding(milliseconds: -Self.longestSearchBack)
         var (end, step, holes) = (time.adding(milliseconds: -1), firstStep, [TrackHole]())
         while end >= earliest {
@@ -27,8 +31,9 @@ extension PointStore {
             }
             holes += part.holes
             if let found = part.points.last(where: { $0.point.continuity != nil }) { return (found.point, holes) }
+            guard start > firstTime else { break }
             end = start.adding(milliseconds: -1)
-            step *= 2
+            step = Self.doubled(step)
         }
         return (nil, holes)
     }
@@ -38,9 +43,9 @@ extension PointStore {
     package func hasPoints(
         before time: Timestamp, of entity: String, in service: ServiceID
     ) async throws(TrackStoreError) -> Bool {
+        guard time > firstTime else { return false }
         let first = try await some(
-            of: entity, in: service, from: Timestamp(milliseconds: .min), through: time.adding(milliseconds: -1),
-            limit: 1)
+            of: entity, in: service, from: firstTime, through: time.adding(milliseconds: -1), limit: 1)
         return first.map { !$0.points.isEmpty || !$0.holes.isEmpty } ?? true
     }
 
@@ -59,12 +64,15 @@ extension PointStore {
             }
             holes += part.holes
             if let found = part.points.first(where: { $0.point.continuity != nil }) { return (found.point, holes) }
+            guard last < lastTime else { break }
             start = last.adding(milliseconds: 1)
             // Without a bound: the range may lie ages before the points.
-            step = min(step, .max / 4) * 2
+            step = Self.doubled(step)
         }
         return (nil, holes)
     }
+
+    private static func doubled(_ step: Int64) -> Int64 { min(step, .max / 4) * 2 }
 
     /// Nil for too many points.
     private func some(
