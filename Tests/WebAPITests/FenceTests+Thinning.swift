@@ -56,6 +56,42 @@ extension FenceTests {
         #expect(refused.status == 2 && refused["message"]?.stringValue?.contains("thinned to 100") == true)
     }
 
+    /// Clients close a line by saying its last place twice, and stand somewhere while they record one.
+    @Test(arguments: [[299], [0], [0, 299], [150, 150, 150], [299, 299, 299]])
+    func verticesThatStandTwiceAreToldToo(_ repeated: [Int]) async throws {
+        let bench = try await bench()
+        var given: [[Double]] = (0..<300).map { index in
+            let wave: Double = sin(Double(index) * 0.21)
+            return [40 + 0.0002 * wave, 116 + Double(index) * 0.0005]
+        }
+        for index in repeated.sorted(by: >) { given.insert(given[index], at: index) }
+        let text = given.map { "\($0[0]),\($0[1])" }.joined(separator: ";")
+        let made = try await bench.post("fence/createpolylinefence", "vertexes=\(text)&offset=50&coord_type=wgs84")
+        #expect(made.status == 0 && made["thinned"]?["given"] == .integer(Int64(given.count)), "\(made)")
+        let kept = try await list(bench, "fence_ids=1&coord_type_output=wgs84").first?["vertexes"]?.items ?? []
+        let line: [[Double]] = kept.map { [$0["latitude"]?.doubleValue ?? 0, $0["longitude"]?.doubleValue ?? 0] }
+        let worst: Double = farthest(given, from: line)
+        let told: Double = made["thinned"]?["deviation"]?.doubleValue ?? -1
+        #expect(abs(told - worst) < 0.02 + worst * 0.01, "told \(told), measured \(worst)")
+        let same = try await bench.post(
+            "fence/updatepolylinefence", "fence_id=1&vertexes=\(text)&offset=60&coord_type=wgs84")
+        #expect(same["thinned"]?["deviation"]?.doubleValue == told, "\(same)")
+    }
+
+    /// The search for the fewest vertices costs the square of the bends.
+    @Test func aLineThatBendsAtEachVertexIsSearchedInItsWorstBends() {
+        let line = (0..<2000).map { index in
+            Degrees(latitude: 40 + Double(index * 7919 % 100) * 0.00001, longitude: 116 + Double(index) * 0.0001)
+        }
+        let bends = PolylineThinning.bends(of: line, over: 0.001)
+        #expect(bends.count == PolylineThinning.mostBends && bends == bends.sorted())
+        #expect(bends.first == 0 && bends.last == 1999)
+        let thinned = PolylineThinning(line, to: 100)
+        #expect(thinned.given == 2000 && thinned.line.count <= 100)
+        // The band is 111 m wide, and a line through its middle stays within half of that.
+        #expect((30...112).contains(thinned.deviation), "\(thinned.deviation)")
+    }
+
     /// The least deviation of so many vertices, by trying every way from one to another.
     private func leastDeviation(_ line: [[Double]], _ limit: Int) -> Double {
         let count = line.count

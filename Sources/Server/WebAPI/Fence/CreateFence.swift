@@ -9,25 +9,26 @@ extension FenceEndpoints {
         Endpoint(
             "fence/create\(kind.rawValue)fence", .post, commonParameters + kind.parameters, about: \.monitoredPerson
         ) { (call, store: any FenceStore & DistrictStore) in
-            let outline = try await FenceShapes.new(kind, call, store)
+            let line = kind == .polyline ? try call.thinnedLine() : nil
+            let outline = try await FenceShapes.new(kind, line, call, store)
             guard case .found(var definition) = outline else { return outline.answer }
             try apply(call, to: &definition)
             try await checkPrivateFences(definition.watch, call, store)
             let record = try await store.createFence(definition, in: call.service, at: call.now)
-            let thinning = kind == .polyline ? try call.thinning(to: definition.shape) : nil
             return Answer { answer in
                 answer.member("fence_id", Int64(record.fence.id))
-                if let thinning { write(thinning, to: &answer) }
+                if let line { write(line, to: &answer) }
                 if let district = definition.district { answer.member("district", district) }
             }
         }
     }
 
-    /// How far off a line is whose vertices were too many.
-    static func write(_ thinning: (given: Int, kept: Int, deviation: Double), to answer: inout JSONWriter) {
+    /// How far off a line is whose vertices were too many; of another one, nothing.
+    static func write(_ thinning: PolylineThinning, to answer: inout JSONWriter) {
+        guard thinning.line.count < thinning.given else { return }
         answer.object("thinned") {
             $0.member("given", Int64(thinning.given))
-            $0.member("vertexes", Int64(thinning.kept))
+            $0.member("vertexes", Int64(thinning.line.count))
             // Centimetres, and never less than it is.
             $0.member("deviation", (thinning.deviation * 100).rounded(.up) / 100)
         }

@@ -49,8 +49,14 @@ extension APICall {
         return ShapeDraft(.polygon([[vertices]]), datum: try fenceDatum())
     }
 
-    /// A line with an offset to both sides. What is not given comes from `old`.
-    func polyline(changing old: ShapeDraft?) throws(APIFailure) -> ShapeDraft {
+    /// The line of a polyline with as many vertices as a fence may have; nil when none is given.
+    func thinnedLine() throws(APIFailure) -> PolylineThinning? {
+        guard parameters["vertexes"] != nil else { return nil }
+        return PolylineThinning(try vertices(), to: FenceLimits.polylineVertices)
+    }
+
+    /// A line with an offset to both sides. `new`: that of ``thinnedLine()``. What is not given comes from `old`.
+    func polyline(_ new: PolylineThinning?, changing old: ShapeDraft?) throws(APIFailure) -> ShapeDraft {
         var former: (line: [Degrees], offset: Double)?
         if let old, case .corridor(let line, let offset) = old.outline { former = (line, offset) }
         let offset = try parameters.double("offset") ?? former?.offset
@@ -58,21 +64,20 @@ extension APICall {
         guard offset > 0, offset <= ShapeDraft.mostOffset else {
             throw APIFailure(.parameter, "offset must be above 0 and at most 10000 metres")
         }
-        if parameters["vertexes"] == nil, let old, let former {
+        guard let thinning = new else {
+            guard let old, let former else { throw APIFailure(.parameter, "vertexes is required") }
             return ShapeDraft(.corridor(former.line, offset: offset), datum: old.datum, buffer: old.buffer)
         }
-        var line = try vertices()
+        let line = thinning.line
         guard line.count >= 2 else { throw APIFailure(.parameter, "vertexes of a polyline are 2 to 100 pairs") }
-        let thinning = PolylineThinning(line, to: FenceLimits.polylineVertices)
         let most = min(offset / 4, FenceLimits.mostThinning)
         guard thinning.deviation <= most else {
             throw APIFailure(
                 .parameter,
-                "vertexes of a polyline are 2 to 100 pairs; thinned to 100, this one of \(line.count) would be up to"
+                "vertexes of a polyline are 2 to 100 pairs; thinned to 100, this one of \(thinning.given) would be up to"
                     + " \(Int(thinning.deviation.rounded(.up))) m off, and \(most) m are the most: make several fences of it"
             )
         }
-        line = thinning.line
         let length = zip(line, line.dropFirst()).reduce(0) { $0 + SurfaceDistance.between($1.0, $1.1) }
         guard length < FenceLimits.polylineLength else {
             throw APIFailure(
@@ -135,7 +140,8 @@ enum FenceLimits {
     static let polylineVertices = 100
     /// Metres that a line does not reach.
     static let polylineLength = 500_000.0
-    /// A longer line is refused before it is thinned, which costs the number of vertices for each one that stays.
+    /// A longer line is refused before it is thinned: that takes up to the square of this number of distances, and of angles some
+    /// seven times the square of ``PolylineThinning/mostBends``.
     static let mostGivenVertices = 2000
     /// Metres by which thinning may move a line.
     static let mostThinning = 50.0

@@ -24,22 +24,23 @@ enum FenceShapes {
         }
     }
 
-    /// Of a new fence.
+    /// Of a new fence. `line`: that of a polyline.
     static func new(
-        _ kind: FenceEndpoints.FenceKind, _ call: APICall, _ store: any DistrictStore
+        _ kind: FenceEndpoints.FenceKind, _ line: PolylineThinning?, _ call: APICall, _ store: any DistrictStore
     ) async throws -> Outcome {
         switch kind {
         case .circle: .found(FenceDefinition(try call.circle(changing: nil)))
         case .polygon: .found(definition(of: try call.polygon()))
-        case .polyline: .found(FenceDefinition(try call.polyline(changing: nil)))
+        case .polyline: .found(FenceDefinition(try call.polyline(line, changing: nil)))
         case .district: try await district(try call.parameters.required("keyword"), call, store)
         }
     }
 
     /// Puts the shape that a call gives in the place of a fence's present one; without one nothing changes. Of districts,
-    /// ``district(_:_:_:)`` tells.
+    /// ``district(_:_:_:)`` tells. `line`: that of a polyline.
     static func change(
-        _ kind: FenceEndpoints.FenceKind, _ call: APICall, _ definition: inout FenceDefinition
+        _ kind: FenceEndpoints.FenceKind, _ line: PolylineThinning?, _ call: APICall,
+        _ definition: inout FenceDefinition
     ) throws(APIFailure) {
         switch kind {
         case .circle:
@@ -55,7 +56,7 @@ enum FenceShapes {
             (definition.shape, definition.validity) = (new.shape, new.validity)
         case .polyline:
             guard ["vertexes", "offset"].contains(where: { call.parameters[$0] != nil }) else { return }
-            definition.shape = try call.polyline(changing: definition.shape)
+            definition.shape = try call.polyline(line, changing: definition.shape)
         case .district: return
         }
     }

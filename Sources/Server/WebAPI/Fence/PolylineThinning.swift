@@ -8,6 +8,11 @@ struct PolylineThinning {
     /// How near the deviation comes to the least one that is possible, as a part of it.
     private static let accuracy = 0.01
 
+    /// Bends among which those that stay are chosen: the search costs the square of their number.
+    static let mostBends = 500
+
+    /// How many vertices there were.
+    let given: Int
     private(set) var line: [Degrees]
     /// The farthest that a vertex which is left out lies from the line, metres.
     private(set) var deviation = 0.0
@@ -17,6 +22,7 @@ struct PolylineThinning {
     /// The first try gives the next vertex to the way that is farthest from what lies between its ends (Douglas and Peucker, 1973).
     /// Then the smallest tolerance is searched for which so many vertices are enough.
     init(_ given: [Degrees], to limit: Int) {
+        self.given = given.count
         guard given.count > max(limit, 2) else {
             line = given
             return
@@ -24,9 +30,8 @@ struct PolylineThinning {
         let first = Self.split(given) { kept, worst in kept < limit && worst > Self.exactness }
         (line, deviation) = (first.kept.map { given[$0] }, first.deviation)
         guard deviation > Self.exactness else { return }
-        // What lies on a straight way changes nothing, and would cost the square of its number.
         let accuracy = Self.accuracy * deviation
-        let bends = Self.split(given) { _, worst in worst > accuracy }.kept
+        let bends = Self.bends(of: given, over: accuracy)
         let search = FewestVertices(bends.map { given[$0] })
         var (low, high) = (0.0, deviation)
         while high - low > accuracy {
@@ -40,6 +45,12 @@ struct PolylineThinning {
             let worst = zip(found, found.dropFirst()).map { Stretch(given, $0, $1).deviation }.max() ?? 0
             if worst < deviation { (line, deviation) = (found.map { given[$0] }, worst) }
         }
+    }
+
+    /// The vertices that tell most of a line: what lies on a straight way between them is at most so many metres off, or they are
+    /// ``mostBends``.
+    static func bends(of line: [Degrees], over metres: Double) -> [Int] {
+        split(line) { kept, worst in kept < mostBends && worst > metres }.kept
     }
 
     /// The vertices that stay when the worst stretch is split as long as `goesOn` says so, by the number of those that stay and the
@@ -85,18 +96,6 @@ struct PolylineThinning {
         return (east * scale.east, (place.latitude - start.latitude) * scale.north)
     }
 
-    /// How far a line that was thinned lies from the given one: its vertices are some of that, in their order. Nil for another.
-    static func deviation(of line: [Degrees], from given: [Degrees]) -> Double? {
-        var (first, deviation): (Int?, Double) = (nil, 0)
-        var rest = line[...]
-        for (index, vertex) in given.enumerated() where vertex == rest.first {
-            if let first { deviation = max(deviation, Stretch(given, first, index).deviation) }
-            first = index
-            rest.removeFirst()
-        }
-        return rest.isEmpty && first == given.count - 1 ? deviation : nil
-    }
-
     /// What lies between two vertices that stay.
     private struct Stretch {
         let first: Int
@@ -135,17 +134,5 @@ struct PolylineThinning {
             let (x, y) = (target.x - along * way.x, target.y - along * way.y)
             return (x * x + y * y).squareRoot()
         }
-    }
-}
-
-extension APICall {
-    /// What the given line of a polyline fence has lost; nil when all its vertices are kept, or none is given.
-    func thinning(to shape: ShapeDraft) throws(APIFailure) -> (given: Int, kept: Int, deviation: Double)? {
-        guard parameters["vertexes"] != nil, case .corridor(let line, _) = shape.outline else { return nil }
-        let given = try vertices()
-        guard given.count > line.count, let deviation = PolylineThinning.deviation(of: line, from: given) else {
-            return nil
-        }
-        return (given.count, line.count, deviation)
     }
 }

@@ -26,6 +26,8 @@ extension FenceEndpoints {
             }
             if let watch = change.newWatch, watch != change.watch { try await checkPrivateFences(watch, call, store) }
             let district = outline
+            // Once, and not for each attempt at the edit.
+            let line = kind == .polyline ? try call.thinnedLine() : nil
             let record = try await store.editFence(change.fence, in: call.service, at: call.now) {
                 definition throws(TrackStoreError) in
                 try refusing { () throws(APIFailure) in
@@ -35,15 +37,14 @@ extension FenceEndpoints {
                         throw APIFailure(.parameter, "the fence was changed meanwhile: send the call again")
                     }
                     if let district { (definition.shape, definition.district) = (district.shape, district.district) }
-                    try FenceShapes.change(kind, call, &definition)
+                    try FenceShapes.change(kind, line, call, &definition)
                     try apply(call, to: &definition)
                     return definition
                 }
             }
-            let thinning = kind == .polyline ? try call.thinning(to: record.fence.definition.shape) : nil
             return Answer { answer in
                 answer.member("fence_id", Int64(record.fence.id))
-                if let thinning { write(thinning, to: &answer) }
+                if let line { write(line, to: &answer) }
                 if let district = record.fence.definition.district { answer.member("district", district) }
             }
         }
