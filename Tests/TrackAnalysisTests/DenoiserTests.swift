@@ -78,6 +78,31 @@ import TrackModel
         #expect(dropped(line(60, strays: [30: 50_000, 31: 50_000, 32: 50_000], spacing: 30)) == [30, 31, 32])
     }
 
+    /// A receiver that is broken for hours after a drive: every sample is far from every other one.
+    @Test func whatWaitsForADecisionIsBounded() {
+        let (drive, strays) = (9000, 8800)
+        let columns = line(drive)
+        var denoiser = Denoiser(speedCap: usualCap)
+        var (kept, drops, most) = ([TrackSample](), DropLedger(), 0)
+        for number in 0..<(drive + strays) {
+            var sample = columns.sample(at: min(number, drive - 1), index: number)
+            if number >= drive {
+                // Half a degree and more from those before, a second later each.
+                sample = TrackSample(
+                    index: number, time: sample.time + Int64(number - drive + 1) * 1000,
+                    latitudeE7: Int32(number * 7_654_321 % 800_000_000),
+                    longitudeE7: Int32(number * 5_432_123 % 1_700_000_000))
+            }
+            denoiser.add(sample, to: &kept, &drops)
+            if number % 97 == 0 { most = max(most, number + 1 - kept.count - drops.dropped.count) }
+        }
+        // Those that wait, those that come between two attempts to decide, and those that tell the pace.
+        #expect(most <= Denoiser.mostWaiting + 64 + Denoiser.around + 1, "\(most)")
+        denoiser.finish(to: &kept, &drops)
+        #expect(kept.map(\.index) == Array(0..<drive))
+        #expect(drops.dropped.map(\.index) == Array(drive..<(drive + strays)))
+    }
+
     @Test func silenceExcusesEveryDistance() {
         let flight: [Fix] = [
             .at(0, 47, 9), .at(1, 47, 9), .at(7200, 40.7, -74), .at(7201, 40.7, -74),

@@ -87,9 +87,11 @@ struct RunChains: Sendable {
         var end = best
         if runs[last].count >= Denoiser.mostWaiting { end = last }
         let chain = chain(to: end)
+        let open = runs[last].start
         let stretches = settle(chain, end == last ? [] : [last], isClosed: end != last)
         countsSingles = false
-        return stretches
+        // What lies between the chain and the open run is in neither.
+        return stretches + (end == last ? [] : [Stretch(numbers: open..<open, followsBreak: false)])
     }
 
     /// The best chain of the whole track.
