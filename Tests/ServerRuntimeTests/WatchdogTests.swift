@@ -95,7 +95,7 @@ import TrackTestKit
     @Test func aStoreThatFailsGetsNoSign() async throws {
         let setup = try Setup(isOpen: true, timeout: .milliseconds(40))
         try await setup.watchdog.store.probe()
-        guard let store = setup.watchdog.store as? BusyStore else { return }
+        let store = try #require(setup.watchdog.store as? BusyStore)
         try await store.inner.close()
         let work = Task { try await setup.watchdog.run() }
         _ = try await eventually { setup.lines.texts.isEmpty ? nil : true }
