@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import ProgramTestKit
+import Synchronization
 import Testing
 import TrackExport
 import TrackModel
@@ -98,6 +99,49 @@ struct TrackImportTests {
             await #expect(throws: ServerError.self, "\(path)") {
                 try await work.importFiles([path], isTrial: false, now: now)
             }
+        }
+    }
+
+    /// A zip file whose entries say in their zip64 fields how many bytes they have; `{}` is in each of them.
+    private func claiming(_ sizes: [UInt64]) -> [UInt8] {
+        func little(_ value: UInt64, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
+        }
+        var (content, directory): ([UInt8], [UInt8]) = ([], [])
+        for (number, size) in sizes.enumerated() {
+            let name = Array("\(number).json".utf8)
+            let start = UInt64(content.count)
+            // CRC-32 of `{}`.
+            let common = little(0, 2) + little(0, 2) + little(0, 4) + little(0xA3_05_05_BF, 4)
+            content += little(0x0403_4B50, 4) + little(45, 2) + common + little(2, 4) + little(2, 4)
+            content += little(UInt64(name.count), 2) + little(0, 2) + name + Array("{}".utf8)
+            let extra = little(1, 2) + little(8, 2) + little(size, 8)
+            directory += little(0x0201_4B50, 4) + little(45, 2) + little(45, 2) + common + little(2, 4)
+            directory += little(0xFFFF_FFFF, 4) + little(UInt64(name.count), 2) + little(UInt64(extra.count), 2)
+            directory += little(0, 10) + little(start, 4) + name + extra
+        }
+        let end =
+            little(0x0605_4B50, 4) + little(0, 4) + little(UInt64(sizes.count), 2) + little(UInt64(sizes.count), 2)
+            + little(UInt64(directory.count), 4) + little(UInt64(content.count), 4) + little(0, 2)
+        return content + directory + end
+    }
+
+    @Test func sizesThatCannotBeAreNoTrouble() async throws {
+        let directory = try TemporaryDirectory()
+        let (store, service) = try await store()
+        for (number, sizes) in [[UInt64.max, .max], [.max, 2], [2, .max - 1], [.max]].enumerated() {
+            let path = "\(directory.path)/claims-\(number).zip"
+            try Data(claiming(sizes)).write(to: URL(fileURLWithPath: path))
+            let found = try ZipFile(path).entries.map(\.bytes)
+            #expect(found == sizes)
+            let told = Mutex<[TrackImport.Progress]>([])
+            let work = try await TrackImport(store: store, service: service.rawValue)
+            await #expect(throws: ServerError.self, "\(sizes)") {
+                try await work.importFiles([path, path], isTrial: false, now: now) { progress in
+                    told.withLock { $0.append(progress) }
+                }
+            }
+            #expect(told.withLock { $0 }.allSatisfy { $0.bytes <= $0.of })
         }
     }
 

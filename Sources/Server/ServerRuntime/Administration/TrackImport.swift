@@ -88,7 +88,11 @@ package struct TrackImport: Sendable {
                 // A file that cannot be read is told when its turn comes.
                 for path in paths {
                     guard let file = try? ZipFile(path) else { continue }
-                    work.total += Self.entries(of: file).reduce(0) { $0 + $1.bytes }
+                    // Sizes are what a file says of itself.
+                    for entry in Self.entries(of: file) {
+                        let (sum, isTooMuch) = work.total.addingReportingOverflow(entry.bytes)
+                        work.total = isTooMuch ? .max : sum
+                    }
                 }
             }
             for path in paths {
