@@ -73,8 +73,9 @@ private struct OldPoints {
     private struct Entity {
         let id: Int64
         let name: String
-        /// The time of the latest point.
+        /// When the latest point was measured, and received.
         let latest: Int64?
+        let received: Int64?
 
         /// Points that are dated ahead of the server's clock may stand behind the latest one.
         func hasLatest(in first: Int64, _ last: Int64) -> Bool { latest.map { $0 >= first && $0 <= last } ?? false }
@@ -87,11 +88,11 @@ private struct OldPoints {
         let comparison = mark == nil || mark?.chunk != nil ? ">=" : ">"
         let select = try database.cachedStatement(
             sql: """
-                SELECT e.id, e.name, s.time FROM entity e LEFT JOIN state s ON s.entity = e.id
+                SELECT e.id, e.name, s.time, s.received FROM entity e LEFT JOIN state s ON s.entity = e.id
                 WHERE e.service = ? AND e.name \(comparison) ? ORDER BY e.name LIMIT 1
                 """)
         return try Row.fetchOne(select, arguments: [service.rawValue, mark?.entity ?? ""]).map {
-            Entity(id: $0[0], name: $0[1], latest: $0[2])
+            Entity(id: $0[0], name: $0[1], latest: $0[2], received: $0[3])
         }
     }
 
@@ -157,22 +158,43 @@ private struct OldPoints {
     private static let mostLast = 64
 
     /// Removes what ends with the latest point, when it is old and the entity has nothing else. False: it has.
+    ///
+    /// What is dated behind the latest point was dated ahead of the server's clock when it came (``Recency``): it was made before the
+    /// latest point, and goes with it, whatever its date says.
     private mutating func removeLast(of entity: Entity) throws -> Bool {
+        guard let latest = entity.latest, latest < time, let received = entity.received, received < time else {
+            return false
+        }
         let rows = try Row.fetchAll(
             try database.cachedStatement(
                 sql: """
-                    SELECT id, count, last_time, first_time FROM chunk INDEXED BY chunk_by_time WHERE entity = ?
-                    ORDER BY first_time, id LIMIT \(Self.mostLast + 1)
-                    """), arguments: [entity.id])
-        guard !rows.isEmpty, rows.count <= Self.mostLast else { return false }
+                    SELECT id, count, last_time FROM chunk INDEXED BY chunk_by_time
+                    WHERE entity = ? AND first_time <= ? ORDER BY first_time, id LIMIT \(Self.mostLast + 1)
+                    """), arguments: [entity.id, latest])
+        guard rows.count <= Self.mostLast else { return false }
         var last: [Chunk] = []
         for row in rows {
             let (chunk, end): (Chunk, Int64) = (Chunk(id: row[0], count: row[1]), row[2])
-            guard entity.hasLatest(in: row[3], end), end < time, try isReceivedBefore(chunk) else { return false }
+            guard end >= latest, end < time, try isReceivedBefore(chunk) else { return false }
             last.append(chunk)
         }
+        guard try removeAhead(of: entity, behind: latest) else { return false }
         try delete(last)
         return true
+    }
+
+    /// Removes chunks that begin behind the latest point. False: some are left, for the next time or because they cannot be read.
+    private mutating func removeAhead(of entity: Entity, behind latest: Int64) throws -> Bool {
+        let rows = try Row.fetchAll(
+            try database.cachedStatement(
+                sql: """
+                    SELECT id, count FROM chunk INDEXED BY chunk_by_time
+                    WHERE entity = ? AND first_time > ? ORDER BY first_time, id LIMIT ?
+                    """), arguments: [entity.id, latest, chunksLeft + 1])
+        let ahead = try rows.prefix(chunksLeft).map { Chunk(id: $0[0], count: $0[1]) }.filter(isReceivedBefore)
+        chunksLeft -= ahead.count
+        try delete(ahead)
+        return ahead.count == rows.count
     }
 
     /// The version and the fences' memory stay: a session may be open.

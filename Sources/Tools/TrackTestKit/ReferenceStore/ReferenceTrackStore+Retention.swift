@@ -41,13 +41,16 @@ extension ReferenceTrackStore {
         return PointRemoval(removed: removed)
     }
 
-    /// The latest point of an entity goes last.
+    /// The latest point of an entity goes last. Points behind it were dated ahead of the server's clock, and go with it.
     private func removePoints(of key: EntityKey, where isOld: (StoredPoint) -> Bool) -> Int {
         guard var entity = entityTable[key] else { return 0 }
-        let newest = Self.latest(of: entity.points)?.point.fix.time
-        let isAll = entity.points.allSatisfy(isOld)
+        let newest = Self.latest(of: entity.points)
+        let end = newest?.point.fix.time
+        let isAll = entity.points.allSatisfy { point in
+            isOld(point) || end.map { point.point.fix.time > $0 } == true && newest.map(isOld) == true
+        }
         let before = entity.points.count
-        entity.points.removeAll { isOld($0) && (isAll || $0.point.fix.time != newest) }
+        if isAll { entity.points = [] } else { entity.points.removeAll { isOld($0) && $0.point.fix.time != end } }
         // It was removed, or it is an old hint.
         if let latest = entity.record.latest, isOld(latest),
             !entity.points.contains(where: { $0.point.fix.time == latest.point.fix.time })

@@ -102,6 +102,62 @@ extension TrackStoreContract {
                 try expect(latest, is: .sample(25), "latest")
                 try expect(try await store.checkIntegrity(), is: [], "integrity")
             },
+            TrackStoreCheck("old points go although others are dated years ahead") { subject in
+                let (store, service) = try await subject.withService()
+                let years = Int64(20 * 365 * 86_400)
+                let border = TrackPoint.sample(50).fix.time
+                func upload(_ points: [TrackPoint], received: Timestamp, entity: String) async throws {
+                    _ = try await store.upload([
+                        subject.custom(service, entity: entity, points, received: received)
+                    ])
+                }
+                for entity in ["truck", "many", "late"] {
+                    try await upload(TrackPoint.samples(years..<(years + 4)), received: .at(0), entity: entity)
+                    try await upload(TrackPoint.samples(0..<6), received: .at(6), entity: entity)
+                }
+                // More of them than one chunk.
+                for start in 1...80 as ClosedRange<Int64> {
+                    let point = TrackPoint.sample(years + start * 800_000)
+                    try await upload([point], received: .at(1), entity: "many")
+                }
+                // What came late is kept as long as others, and the position with it.
+                try await upload(
+                    TrackPoint.samples(2..<3, mark: 1), received: border.adding(milliseconds: 1), entity: "late")
+                try await upload(TrackPoint.samples(6..<8), received: .at(8), entity: "late")
+                for (entity, latest) in [("truck", TrackPoint.sample(5)), ("many", .sample(5)), ("late", .sample(7))] {
+                    let found = try await store.entity(named: entity, in: service)?.latest?.point
+                    try expect(found, is: latest, "latest of \(entity) at first")
+                }
+                var removed = 0
+                for _ in 0..<3 { removed += try await store.removeAll(of: service, before: border, limit: 64) }
+                try expect(removed >= 100, is: true, "\(removed) removed")
+                for entity in ["truck", "many"] {
+                    try expect(
+                        try await store.entity(named: entity, in: service)?.latest, is: nil, "latest of \(entity)")
+                    let left = try await store.history(of: entity, in: service)
+                    try expect(left.map(\.point), is: [], "points of \(entity)")
+                }
+                let late = try await store.entity(named: "late", in: service)?.latest?.point
+                try expect(late, is: .sample(7), "latest of what came late")
+                try expect(try await store.checkIntegrity(), is: [], "integrity")
+            },
+            TrackStoreCheck("an old hint is no position that stays") { subject in
+                let (store, service) = try await subject.withService()
+                let border = TrackPoint.sample(50).fix.time
+                _ = try await store.upload([
+                    subject.custom(service, TrackPoint.samples(0..<6), received: .at(6)),
+                    subject.hint(service, .sample(20), received: .at(20)),
+                ])
+                try expect(
+                    try await store.entity(named: "truck", in: service)?.latest?.point, is: .sample(20), "at first")
+                let count = try await store.removeAll(of: service, before: .at(10), limit: 9)
+                try expect(count, is: 6, "removed")
+                try expect(
+                    try await store.entity(named: "truck", in: service)?.latest?.point, is: .sample(20), "a new hint")
+                _ = try await store.removeAll(of: service, before: border, limit: 9)
+                try expect(try await store.entity(named: "truck", in: service)?.latest, is: nil, "an old hint")
+                try expect(try await store.checkIntegrity(), is: [], "integrity")
+            },
             TrackStoreCheck("old points that were dated ahead of the server's clock are no position that stays") {
                 subject in
                 let (store, service) = try await subject.withService()
