@@ -97,6 +97,33 @@ struct ExportingTests {
         #expect(try await state() == [.done: 1])
     }
 
+    /// A store that can neither read nor take a job back.
+    private final class BrokenStore: StoreDecorator {
+        let inner: any TrackStore
+
+        init(_ inner: any TrackStore) { self.inner = inner }
+
+        func track(
+            of entity: String, in service: ServiceID, from: Timestamp, through: Timestamp, limit: Int
+        ) async throws(TrackStoreError) -> StoredTrack { throw TrackStoreError(.corrupt, "the first reason") }
+
+        func settleExport(
+            _ number: Int64, by worker: Int64, _ result: ExportResult?, at now: Timestamp
+        ) async throws(TrackStoreError) -> Bool { throw TrackStoreError(.failed, "the second reason") }
+    }
+
+    @Test func theFirstReasonIsTold() async throws {
+        let directory = try TemporaryDirectory()
+        _ = try await job()
+        let lines = RecordedLines()
+        let worker = Exporting(
+            store: BrokenStore(store), directory: ExportDirectory(directory.path + "/exports"), record: counters,
+            logger: lines.logger, now: { [clock] in clock.now })
+        #expect(await !worker.step())
+        #expect(lines.all.contains { $0.metadata["reason"]?.contains("the first reason") == true }, "\(lines.all)")
+        #expect(lines.all.contains { $0.metadata["reason"]?.contains("the second reason") == true }, "\(lines.all)")
+    }
+
     /// A store whose reading ends the worker at the k-th stretch, as a kill would.
     private final class EndingStore: StoreDecorator {
         let inner: any TrackStore

@@ -80,6 +80,63 @@ import TrackTestKit
         #expect(try await store.claimRouteJob(by: 9, at: time, through: time) != nil)
     }
 
+    /// Its own points may be damaged: the store answers everyone else.
+    @Test func aJobThatAlwaysFailsKeepsNoOtherOneWaitingAndIsRefusedInTheEnd() async throws {
+        let service = try await jobs(3)
+        let clock = Mutex<Int64>(0)
+        let tries = Mutex(0)
+        let lines = RecordedLines()
+        let worker = RouteComputing(
+            store: store, logger: lines.logger,
+            now: { [time] in
+                time.adding(
+                    milliseconds: clock.withLock { past in
+                        past += 1
+                        return past
+                    })
+            }
+        ) { job, _ in
+            guard job.order.minutes == 1 else { return .routes([UInt8(job.order.minutes)]) }
+            tries.withLock { $0 += 1 }
+            throw TrackStoreError(.corrupt, "made up")
+        }
+        #expect(await !worker.step())
+        #expect(try await store.routeJob(order(1), in: service)?.state == .waiting)
+        // The others come first now.
+        _ = await worker.step()
+        for minutes in [2, 3] as [Int64] {
+            #expect(try await store.routeJob(order(minutes), in: service)?.result == .routes([UInt8(minutes)]))
+        }
+        var steps = 2
+        while await !worker.step(), steps < 20 { steps += 1 }
+        let job = try await store.routeJob(order(1), in: service)
+        guard case .refused(let status, let reason)? = job?.result else {
+            Issue.record("\(String(describing: job)) after \(steps) steps")
+            return
+        }
+        #expect(status == 1 && reason.contains("failed 5 times") && reason.contains("createjob"), "\(reason)")
+        #expect(tries.withLock { $0 } == 5)
+        #expect(lines.all.allSatisfy { $0.metadata["reason"]?.contains("made up") ?? true }, "\(lines.all)")
+        #expect(lines.all.contains { $0.metadata["job"] == "\(job?.number ?? 0)" }, "\(lines.all)")
+        // Whoever makes it again has it tried again.
+        let later = time.adding(milliseconds: 1_000_000)
+        _ = try await store.addRouteJob(order(1), in: service, at: later, renewing: later)
+        #expect(await !worker.step())
+        #expect(try await store.routeJob(order(1), in: service)?.state == .waiting)
+    }
+
+    /// A job that cannot be given back either is told by what happened first.
+    @Test func theFirstReasonIsTold() async throws {
+        _ = try await jobs(1)
+        let (store, lines) = (store, RecordedLines())
+        let worker = RouteComputing(store: store, logger: lines.logger, now: { [time] in time }) { _, _ in
+            await store.close()
+            throw TrackStoreError(.corrupt, "made up")
+        }
+        #expect(await !worker.step())
+        #expect(lines.all.contains { $0.metadata["reason"]?.contains("made up") == true }, "\(lines.all)")
+    }
+
     @Test func aJobThatWentIsNoTrouble() async throws {
         let service = try await jobs(1)
         let (store, time) = (store, time)

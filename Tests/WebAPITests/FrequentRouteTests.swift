@@ -135,6 +135,41 @@ struct FrequentRouteTests {
         #expect(unasked.status == 2 && unasked["message"]?.stringValue?.contains("createjob") == true)
     }
 
+    /// Who asks so is refused, and a job that is in the store all the same ends: it would keep every other one waiting.
+    @Test func aRangeAtAnEndOfAllTimesIsRefusedAndItsJobEnds() async throws {
+        let bench = try await bench()
+        let lastSecond: Int64 = 253_402_300_799
+        for time in [Int64.max, .min, lastSecond + 1] {
+            let answer = try await bench.get(
+                "frequentroute/createjob", "entity_name=van&start_time=\(time)&end_time=\(time)&time_range=5")
+            #expect(answer.status == 2, "\(time): \(answer)")
+            let message = answer["message"]?.stringValue ?? ""
+            #expect(message.contains("end_time") && message.contains("9999"), "\(time): \(answer)")
+        }
+        let taken = try await bench.get(
+            "frequentroute/createjob", "entity_name=van&start_time=\(lastSecond)&end_time=\(lastSecond)&time_range=5")
+        #expect(taken.status == 0, "\(taken)")
+        for (from, through) in [(Int64.max, Int64.max), (.max - 5, .max), (.min, .min), (.min, .min + 5)] {
+            let order = RouteJobOrder(
+                entity: "van", from: Timestamp(milliseconds: from), through: Timestamp(milliseconds: through),
+                minutes: 5,
+                processing: "no_supplement")
+            let job = RouteJobRecord(
+                number: 1, service: bench.service, order: order, created: Bench.now, modified: Bench.now,
+                state: .running)
+            var asked = 0
+            let result = try await bench.router.frequentRoutes(job) {
+                asked += 1
+                return asked < 100
+            }
+            guard case .routes(let bytes)? = result else {
+                Issue.record("\(from)...\(through): \(String(describing: result)) after \(asked) questions")
+                continue
+            }
+            #expect(try FoundRoutes(encoded: bytes).routes.isEmpty)
+        }
+    }
+
     @Test func theSameOrderIsOneJobAndTooManyAreRefused() async throws {
         let bench = try await bench()
         var numbers: Set<Int64?> = []

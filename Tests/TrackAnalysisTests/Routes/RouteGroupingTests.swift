@@ -136,6 +136,64 @@ import TrackModel
         #expect(track.times(of: entry.trip).first == begin && track.count == 3001)
     }
 
+    /// Such ways are no drives between two stays, and a place of them would stand for a town.
+    @Test func nobodyKnowsAWayThatIsTooLong() {
+        func way(_ degrees: Int) -> RouteWay? {
+            RouteWay((0...degrees * 10).map { EarthVector(Degrees(latitude: 0, longitude: Double($0) / 10)) })
+        }
+        // 111 km each.
+        #expect(way(17) != nil)
+        #expect(way(19) == nil)
+        #expect(way(350) == nil)
+    }
+
+    /// However long the ways are, a place of one has few places and cells of the other around it.
+    @Test func longWaysAreComparedInFewLooks() throws {
+        func way(_ kilometres: Double, off: Double = 0) throws -> RouteWay {
+            let corners: [Corner] = [(0, off), (kilometres * 1000, off)]
+            return try #require(RouteWay(Self.points(corners, spacing: 500).map { EarthVector(Self.place($0)) }))
+        }
+        for kilometres in [1.0, 150, 250, 900, 1800] {
+            let one = try way(kilometres)
+            for (other, isAlike) in [
+                (try way(kilometres * 1.1), kilometres < 2), (try way(kilometres, off: 70), true),
+                (try way(kilometres, off: 240), one.step > 240),
+            ] {
+                let found = one.compare(other, RouteGrid(one), RouteRule())
+                #expect(found.isAlike == isAlike, "\(kilometres) km, \(other.length) m")
+                #expect(found.work <= 40 * other.places.count, "\(kilometres) km: \(found.work)")
+            }
+        }
+    }
+
+    /// Drives in circles that somebody made up: all places of each trip are near all places of all others.
+    @Test func tooMuchWorkIsNone() {
+        let circle: [Corner] = [(0, 0), (60, 0), (60, 60), (0, 60), (0, 0)]
+        let trips = (0..<12).map { Self.entry((0..<40).flatMap { _ in circle }, minute: Double($0)) }
+        func grouping(_ mostWork: Int) -> RouteGrouping {
+            var grouping = RouteGrouping(trips, span: 86_400, zoneMinutes: 0, mostWork: mostWork)
+            while grouping.step() {}
+            return grouping
+        }
+        let most = grouping(RouteGrouping.usualMostWork)
+        #expect(!most.isTooMuch && most.routes().map(\.trips) == [Array(0..<12)])
+        let few = grouping(100_000)
+        #expect(few.isTooMuch && few.routes().isEmpty)
+    }
+
+    /// Whoever groups trips may want to stop in between, also while it looks for the groups.
+    @Test func groupsAreFoundInSteps() throws {
+        let count = 240
+        var grouping = RouteGrouping(
+            (0..<count).map { Self.entry([(0, 0), (300, 0)], minute: Double($0 * 5)) }, span: 300, zoneMinutes: 0)
+        var steps = 0
+        while grouping.step() { steps += 1 }
+        // The group of each trip at least, and each route.
+        try #require(steps >= count + count / 2)
+        let found = grouping.routes()
+        #expect(found.map(\.trips) == (0..<count / 2).map { [2 * $0, 2 * $0 + 1] })
+    }
+
     // MARK: Compared with a look at every pair and every group
 
     /// Distances of points to points, however many: no grid, no vectors.
@@ -196,8 +254,9 @@ import TrackModel
                 let two = RouteWay(Self.points(other).map { EarthVector(Self.place($0)) })
             else { continue }
             if wanted { alike += 1 } else { different += 1 }
-            #expect(one.isAlike(two, RouteGrid(one), RouteRule()) == wanted, "seed \(seed)")
-            #expect(two.isAlike(one, RouteGrid(two), RouteRule()) == wanted, "seed \(seed), the other way round")
+            #expect(one.compare(two, RouteGrid(one), RouteRule()).isAlike == wanted, "seed \(seed)")
+            #expect(
+                two.compare(one, RouteGrid(two), RouteRule()).isAlike == wanted, "seed \(seed), the other way round")
         }
         #expect(alike > 10 && different > 10, "\(alike) \(different)")
     }
@@ -217,6 +276,55 @@ import TrackModel
             if isOneWay, fits || span >= 1440 { most = trips.count }
         }
         return most
+    }
+
+    /// What the rule says, looked at for every beginning of every group anew: `minutes` of the day of trips whose ways are alike when
+    /// their `kinds` are equal.
+    private static func simpleRoutes(
+        _ kinds: [Int], _ minutes: [Int], _ unrecorded: [Double], span: Int
+    ) -> [(trips: [Int], representative: Int)] {
+        var left = Array(kinds.indices)
+        var found: [(trips: [Int], representative: Int)] = []
+        while !left.isEmpty {
+            var best: (trips: [Int], representative: Int) = ([], -1)
+            for trip in left {
+                var most: [Int] = []
+                for begin in Set(left.map { minutes[$0] }).sorted() {
+                    let group = left.filter {
+                        kinds[$0] == kinds[trip] && (span >= 1440 || (minutes[$0] - begin + 1440) % 1440 <= span)
+                    }
+                    if group.contains(trip), group.count > most.count { most = group }
+                }
+                let isBetter =
+                    most.count > best.trips.count
+                    || most.count == best.trips.count && unrecorded[trip] < unrecorded[best.representative]
+                if isBetter { best = (most, trip) }
+            }
+            found.append(best)
+            left.removeAll(where: best.trips.contains)
+        }
+        return found
+    }
+
+    @Test func routesAreThoseOfTheSimpleWay() {
+        let ways: [[Corner]] = [Self.north, Self.south]
+        for seed in Dice.seeds(40) {
+            var dice = Dice(seed: seed)
+            let count = Int.random(in: 1...24, using: &dice)
+            let kinds = (0..<count).map { _ in Int.random(in: 0..<2, using: &dice) }
+            let minutes = (0..<count).map { _ in
+                Bool.random(using: &dice) ? Int.random(in: 0..<1440, using: &dice) : [0, 60, 700, 1439].one(&dice)
+            }
+            let unrecorded = (0..<count).map { _ in [0.0, 100, 200].one(&dice) }
+            let span = [1, 59, 120, 720, 1439, 1440].one(&dice)
+            let found = Self.routes(
+                (0..<count).map {
+                    Self.entry(ways[kinds[$0]], day: $0, minute: Double(minutes[$0]), unrecorded: unrecorded[$0])
+                }, minutes: Int64(span))
+            let wanted = Self.simpleRoutes(kinds, minutes, unrecorded, span: span)
+            #expect(found.map(\.trips) == wanted.map(\.trips), "seed \(seed)")
+            #expect(found.map(\.representative) == wanted.map(\.representative), "seed \(seed)")
+        }
     }
 
     @Test func groupsAreTheLargestThatThereAre() {

@@ -94,7 +94,12 @@ struct Exporting: Service {
                     "bytes": "\(result.bytes)",
                 ])
         } catch {
-            try await giveBack(job)
+            do { try await giveBack(job) } catch let other {
+                // What happened first is the reason.
+                logger.error(
+                    "an export that failed cannot be given back: it is tried again when its claim has ended",
+                    metadata: ["job": "\(job.number)", "reason": "\(other)"])
+            }
             throw error
         }
     }

@@ -1,5 +1,6 @@
 import Logging
 import ServiceLifecycle
+import Synchronization
 import TrackModel
 import TrackStore
 import WebAPI
@@ -11,6 +12,8 @@ struct RouteComputing: Service {
     private static let renewal: Int64 = 15_000
     /// Between two attempts at a job that failed, milliseconds.
     private static let pause: Int64 = 60_000
+    /// Attempts at a job that fails itself, while the store takes it back.
+    private static let mostAttempts = 5
 
     /// Computes the routes of a job, and asks again and again whether to go on; nil when it was told to stop. Throws what may pass.
     typealias Compute = @Sendable (RouteJobRecord, () async throws -> Bool) async throws -> RouteJobResult?
@@ -23,6 +26,7 @@ struct RouteComputing: Service {
     /// Names the server among those that share a store. Who was killed has another number when it comes back: its claim ends by
     /// itself.
     private let worker = Int64.random(in: .min ... .max)
+    private let failures = Failures()
 
     init(
         store: any RouteJobStore, logger: Logger, now: @escaping @Sendable () -> Timestamp, compute: @escaping Compute
@@ -61,7 +65,7 @@ struct RouteComputing: Service {
         }
     }
 
-    /// Does every job that waits. False: one failed, and the others would fail the same way.
+    /// Does every job that waits. False: one failed, and the others may fail the same way.
     func step() async -> Bool {
         while !Task.isCancelled {
             do {
@@ -69,46 +73,79 @@ struct RouteComputing: Service {
                 let found = try await store.claimRouteJob(
                     by: worker, at: time, through: time.adding(milliseconds: Self.claim))
                 guard let job = found else { return true }
-                try await settle(job)
+                guard await settle(job) else { return false }
             } catch {
-                logger.error(
-                    "frequent routes cannot be computed: the job waits, and is tried again",
-                    metadata: ["reason": "\(error)"])
+                logger.error("frequent routes cannot be computed now", metadata: ["reason": "\(error)"])
                 return false
             }
         }
         return true
     }
 
-    private func settle(_ job: RouteJobRecord) async throws {
-        var renewedAt = now()
+    /// False: it failed, and waits.
+    private func settle(_ job: RouteJobRecord) async -> Bool {
         do {
-            let result = try await compute(job) {
-                guard !Task.isCancelled else { return false }
-                let time = now()
-                guard time >= renewedAt.adding(milliseconds: Self.renewal) else { return true }
-                renewedAt = time
-                return try await store.keepRouteJob(
-                    job.number, by: worker, through: time.adding(milliseconds: Self.claim))
-            }
-            guard let result else {
-                if Task.isCancelled { try await giveBack(job) }
-                return
-            }
-            guard try await store.settleRouteJob(job.number, by: worker, result, at: now()) else { return }
-            logger.info(
-                "the frequent routes of a job are computed",
-                metadata: ["service": "\(job.service.rawValue)", "job": "\(job.number)"])
+            try await work(on: job)
+            failures.forget(job.number)
+            return true
         } catch {
-            try await giveBack(job)
-            throw error
+            return await takeBack(job, after: error)
         }
     }
 
+    private func work(on job: RouteJobRecord) async throws {
+        var renewedAt = now()
+        let result = try await compute(job) {
+            guard !Task.isCancelled else { return false }
+            let time = now()
+            guard time >= renewedAt.adding(milliseconds: Self.renewal) else { return true }
+            renewedAt = time
+            return try await store.keepRouteJob(
+                job.number, by: worker, through: time.adding(milliseconds: Self.claim))
+        }
+        guard let result else {
+            if Task.isCancelled { try await end(job, nil) }
+            return
+        }
+        guard try await store.settleRouteJob(job.number, by: worker, result, at: now()) else { return }
+        logger.info("the frequent routes of a job are computed", metadata: Self.metadata(job))
+    }
+
+    /// False: the job waits, and is tried again after the others. A job that fails again and again while the store takes it back is
+    /// refused.
+    private func takeBack(_ job: RouteJobRecord, after failure: any Error) async -> Bool {
+        var metadata = Self.metadata(job)
+        metadata["reason"] = "\(failure)"
+        let attempts = failures.add(job.number)
+        do {
+            guard attempts >= Self.mostAttempts else {
+                try await end(job, nil)
+                logger.error("frequent routes cannot be computed: the job is tried again", metadata: metadata)
+                return false
+            }
+            try await end(job, APIRouter.routesThatFailed(attempts: attempts))
+            failures.forget(job.number)
+            logger.error("frequent routes cannot be computed: the job is refused", metadata: metadata)
+            return true
+        } catch {
+            // The store is in trouble, and not the job.
+            failures.forget(job.number)
+            metadata["store"] = "\(error)"
+            logger.error(
+                "frequent routes cannot be computed, and the job is tried again when its claim has ended",
+                metadata: metadata)
+            return false
+        }
+    }
+
+    private static func metadata(_ job: RouteJobRecord) -> Logger.Metadata {
+        ["service": "\(job.service.rawValue)", "job": "\(job.number)"]
+    }
+
     /// Not in the cancelled task: the next process should not have to wait for the claim to end.
-    private func giveBack(_ job: RouteJobRecord) async throws {
+    private func end(_ job: RouteJobRecord, _ result: RouteJobResult?) async throws {
         let (store, worker, time) = (store, worker, now())
-        _ = try await Task { try await store.settleRouteJob(job.number, by: worker, nil, at: time) }.value
+        _ = try await Task { try await store.settleRouteJob(job.number, by: worker, result, at: time) }.value
     }
 
     /// Jobs whose time is over.
@@ -120,4 +157,22 @@ struct RouteComputing: Service {
                 "old jobs of frequent routes could not be removed", metadata: ["reason": "\(error.detail)"])
         }
     }
+}
+
+/// How often each job has failed since the server started.
+private final class Failures: Sendable {
+    /// Jobs go with their entities: so many are remembered.
+    private static let most = 1000
+    private let counts = Mutex<[Int64: Int]>([:])
+
+    /// Returns how many there are now.
+    func add(_ job: Int64) -> Int {
+        counts.withLock { counts in
+            if counts.count >= Self.most, counts[job] == nil { counts.removeAll() }
+            counts[job, default: 0] += 1
+            return counts[job] ?? 1
+        }
+    }
+
+    func forget(_ job: Int64) { counts.withLock { $0[job] = nil } }
 }

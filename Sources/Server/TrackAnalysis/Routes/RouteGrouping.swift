@@ -21,23 +21,44 @@ package struct RouteGrouping: Sendable {
 
     private static let day: Int64 = 86_400
 
+    /// Cells and places of all comparisons: some minutes of computing. Drives in circles that somebody made up reach it.
+    package static let usualMostWork = 50_000_000_000
+    /// Cells and places of one step.
+    private static let workAtOnce = 100_000
+
     private let entries: [Entry]
     private let rule: RouteRule
     /// Seconds.
     private let span: Int64
     /// Seconds after midnight at which each trip began.
     private let departures: [Int64]
-    /// For each trip the trips that are alike to it, ascending; with itself, or nothing when nobody knows its way.
+    /// For each trip the trips that are alike to it, with itself, or nothing when nobody knows its way.
     private var alike: [[Int32]]
-    private var next = 0
+    /// The two trips that are compared next, and the first one's places.
+    private var (first, second) = (0, 1)
+    private var grid: RouteGrid?
+    private var workLeft: Int
+    /// Trips that are in no route yet.
+    private var isLeft: [Bool]
+    /// The largest group of each trip when it was looked for last, and how many trips there are at most in its largest one now.
+    private var groups: [Group?]
+    private var bounds: [Int]
+    private var found: [FrequentRoute] = []
 
     /// `span`: seconds of the day within which the trips of a route begin; a day or more: any. `zoneMinutes`: east of UTC.
-    package init(_ entries: [Entry], span: Int64, zoneMinutes: Int, _ rule: RouteRule = RouteRule()) {
+    package init(
+        _ entries: [Entry], span: Int64, zoneMinutes: Int, _ rule: RouteRule = RouteRule(),
+        mostWork: Int = Self.usualMostWork
+    ) {
         self.entries = entries
         self.rule = rule
         self.span = span
+        workLeft = mostWork
         departures = entries.map { Self.secondOfDay($0.trip.start.timestamp, zoneMinutes) }
         alike = entries.indices.map { entries[$0].way == nil ? [] : [Int32($0)] }
+        isLeft = entries.map { $0.way != nil }
+        groups = [Group?](repeating: nil, count: entries.count)
+        bounds = [Int](repeating: entries.count, count: entries.count)
     }
 
     private static func secondOfDay(_ time: Timestamp, _ zoneMinutes: Int) -> Int64 {
@@ -45,30 +66,41 @@ package struct RouteGrouping: Sendable {
         return rest < 0 ? rest + day : rest
     }
 
-    /// Compares one more trip with those behind it. False when all have been compared: a month of trips takes long, and whoever
-    /// does it may want to do something else in between.
-    package mutating func step() -> Bool {
-        guard next < entries.count else { return false }
-        defer { next += 1 }
-        guard let way = entries[next].way else { return true }
-        let grid = RouteGrid(way)
-        for other in next + 1..<max(entries.count, next + 1) {
-            guard let one = entries[other].way, way.isAlike(one, grid, rule) else { continue }
-            alike[next].append(Int32(other))
-            alike[other].append(Int32(next))
-        }
-        return true
-    }
+    /// Whether the trips take more work to compare than there may be. There are no routes then.
+    package var isTooMuch: Bool { workLeft < 0 }
 
-    /// The routes, those of most trips first. Trips of which nobody knows the way are in none.
-    package func routes() -> [FrequentRoute] {
-        var isLeft = entries.indices.map { entries[$0].way != nil }
-        var found: [FrequentRoute] = []
-        while let group = largest(isLeft) {
-            for trip in group.trips { isLeft[trip] = false }
-            found.append(route(group))
+    /// Compares some more trips, or finds one more group. False at the end: a month of trips takes long, and whoever does it may
+    /// want to do something else in between.
+    package mutating func step() -> Bool { !isTooMuch && (compareSome() || takeLargest()) }
+
+    /// The routes, those of most trips first, when no step is left. Trips of which nobody knows the way are in none.
+    package func routes() -> [FrequentRoute] { found }
+
+    /// False: all have been compared.
+    private mutating func compareSome() -> Bool {
+        guard first < entries.count else { return false }
+        var work = 0
+        while first < entries.count, work < Self.workAtOnce {
+            guard let way = entries[first].way, second < entries.count else {
+                (first, second, grid) = (first + 1, first + 2, nil)
+                work += 1
+                continue
+            }
+            if let other = entries[second].way {
+                let grid = grid ?? RouteGrid(way)
+                self.grid = grid
+                let compared = way.compare(other, grid, rule)
+                if compared.isAlike {
+                    alike[first].append(Int32(second))
+                    alike[second].append(Int32(first))
+                }
+                work += compared.work
+            }
+            second += 1
+            work += 1
         }
-        return found
+        workLeft -= work
+        return true
     }
 
     // MARK: One group
@@ -80,37 +112,47 @@ package struct RouteGrouping: Sendable {
         let begin: Int64
     }
 
-    private func largest(_ isLeft: [Bool]) -> Group? {
-        var best: Group?
+    /// Takes the largest group of all when it is known, or finds that of a trip which may have it. False: no trip is left.
+    ///
+    /// A group only shrinks while others are taken. One of which nothing was taken is still the largest one of its trip.
+    private mutating func takeLargest() -> Bool {
+        var best: Int?
         for trip in entries.indices where isLeft[trip] {
-            let others = alike[trip].map(Int.init).filter { isLeft[$0] }
-            // Not more than all of them are in one span.
-            if let best, others.count < best.trips.count { continue }
-            let group = group(around: trip, others)
-            if let best, !isBetter(group, best) { continue }
-            best = group
+            if let best, !comesBefore(trip, best) { continue }
+            best = trip
         }
-        return best
+        guard let best else { return false }
+        guard let group = groups[best], group.trips.allSatisfy({ isLeft[$0] }) else {
+            let group = largestGroup(around: best)
+            (groups[best], bounds[best]) = (group, group.trips.count)
+            return true
+        }
+        for trip in group.trips { isLeft[trip] = false }
+        found.append(route(group))
+        return true
     }
 
-    private func isBetter(_ group: Group, _ other: Group) -> Bool {
-        if group.trips.count != other.trips.count { return group.trips.count > other.trips.count }
-        let (one, two) = (entries[group.representative].trip.unrecorded, entries[other.representative].trip.unrecorded)
-        return one < two
+    private func comesBefore(_ trip: Int, _ other: Int) -> Bool {
+        (bounds[other], entries[trip].trip.unrecorded, trip) < (bounds[trip], entries[other].trip.unrecorded, other)
     }
 
     /// The largest group of a trip and others within one span of the day. Of several, the one that begins first after midnight.
-    private func group(around trip: Int, _ others: [Int]) -> Group {
+    private func largestGroup(around trip: Int) -> Group {
+        let others = alike[trip].map(Int.init).filter { isLeft[$0] }
         guard span < Self.day else { return Group(representative: trip, trips: others.sorted(), begin: 0) }
-        let begins = Set(others.map { departures[$0] }).sorted()
-        var best: Group?
-        for begin in begins where Self.after(begin, departures[trip]) <= span {
-            let trips = others.filter { Self.after(begin, departures[$0]) <= span }
-            if trips.count > best?.trips.count ?? 0 {
-                best = Group(representative: trip, trips: trips.sorted(), begin: begin)
-            }
+        // A window that goes once around the day.
+        let sorted = others.sorted { departures[$0] < departures[$1] }
+        let count = sorted.count
+        func departure(_ position: Int) -> Int64 { departures[sorted[position % count]] }
+        var (best, end) = (0..<0, 0)
+        for start in 0..<count {
+            let begin = departure(start)
+            end = max(end, start)
+            while end < start + count, Self.after(begin, departure(end)) <= span { end += 1 }
+            if end - start > best.count, Self.after(begin, departures[trip]) <= span { best = start..<end }
         }
-        return best ?? Group(representative: trip, trips: [trip], begin: departures[trip])
+        return Group(
+            representative: trip, trips: best.map { sorted[$0 % count] }.sorted(), begin: departure(best.lowerBound))
     }
 
     /// Seconds from a time of the day to the next time that another one is reached.

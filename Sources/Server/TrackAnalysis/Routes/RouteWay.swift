@@ -6,6 +6,8 @@ struct RouteWay: Hashable, Sendable {
     /// Metres between two places of a usual way, and the places of a long one.
     static let spacing = 50.0
     static let mostPlaces = 4000
+    /// Metres: half a kilometre between two places of it. Of a longer one nobody could say which roads it took.
+    static let mostLength = 2_000_000.0
 
     let places: [EarthVector]
     /// Of length 1.
@@ -15,11 +17,11 @@ struct RouteWay: Hashable, Sendable {
     /// Metres between two places.
     let step: Double
 
-    /// Nil for a way without length.
+    /// Nil for a way without length, and for one that is too long.
     init?(_ line: [EarthVector]) {
         var length = 0.0
         for (start, end) in zip(line, line.dropFirst()) { length += start.distance(to: end) }
-        guard let first = line.first, length > 0 else { return nil }
+        guard let first = line.first, length > 0, length <= Self.mostLength else { return nil }
         let parts = max(1, min(Self.mostPlaces - 1, Int((length / Self.spacing).rounded(.up))))
         let step = length / Double(parts)
         var places = [first]
@@ -45,19 +47,19 @@ struct RouteWay: Hashable, Sendable {
         }
     }
 
-    /// Whether both are drives of one route.
-    func isAlike(_ other: RouteWay, _ grid: RouteGrid, _ rule: RouteRule) -> Bool {
+    /// Whether both are drives of one route, and how many places and cells of the grid were looked at to say so.
+    func compare(_ other: RouteWay, _ grid: RouteGrid, _ rule: RouteRule) -> (isAlike: Bool, work: Int) {
         guard places[0].distance(to: other.places[0]) <= rule.ends,
             places[places.count - 1].distance(to: other.places[other.places.count - 1]) <= rule.ends,
             max(length, other.length) <= rule.stretch * min(length, other.length)
-        else { return false }
+        else { return (false, 1) }
         // Places of long ways lie far apart.
         let reach = max(rule.reach, step, other.step)
         var isMet = [Bool](repeating: false, count: places.count)
-        var met = 0
+        var (met, work) = (0, 0)
         for (place, direction) in zip(other.places, other.directions) {
             var isAlong = false
-            grid.visit(near: place, reach: reach) { position in
+            work += grid.visit(near: place, reach: reach) { position in
                 guard (places[position] - place).squaredLength <= reach * reach,
                     directions[position].dot(direction) >= rule.direction
                 else { return }
@@ -65,15 +67,18 @@ struct RouteWay: Hashable, Sendable {
             }
             if isAlong { met += 1 }
         }
-        return Double(met) >= rule.share * Double(other.places.count)
+        let isAlike =
+            Double(met) >= rule.share * Double(other.places.count)
             && Double(isMet.count { $0 }) >= rule.share * Double(places.count)
+        return (isAlike, work)
     }
 }
 
 /// Which places of a way are near another place.
 struct RouteGrid: Sendable {
-    /// Metres.
-    private static let edge = 150.0
+    /// Metres: of a usual way, and at least twice the step, so that a place has few cells around it also on a long way.
+    private static let usualEdge = 150.0
+    private let edge: Double
 
     private struct Cell: Hashable {
         let x: Int32
@@ -84,23 +89,27 @@ struct RouteGrid: Sendable {
     private var cells: [Cell: [Int32]] = [:]
 
     init(_ way: RouteWay) {
+        edge = max(Self.usualEdge, 2 * way.step)
         for (position, place) in way.places.enumerated() {
-            cells[Cell(x: Self.cell(place.x), y: Self.cell(place.y), z: Self.cell(place.z)), default: []]
-                .append(Int32(position))
+            cells[Cell(x: cell(place.x), y: cell(place.y), z: cell(place.z)), default: []].append(Int32(position))
         }
     }
 
-    /// Visits all places within a distance, and some that are a little farther.
-    func visit(near place: EarthVector, reach: Double, _ visit: (Int) -> Void) {
-        for x in Self.cell(place.x - reach)...Self.cell(place.x + reach) {
-            for y in Self.cell(place.y - reach)...Self.cell(place.y + reach) {
-                for z in Self.cell(place.z - reach)...Self.cell(place.z + reach) {
-                    for position in cells[Cell(x: x, y: y, z: z)] ?? [] { visit(Int(position)) }
+    /// Visits all places within a distance, and some that are a little farther. Returns how many cells and places it looked at.
+    func visit(near place: EarthVector, reach: Double, _ visit: (Int) -> Void) -> Int {
+        var looks = 0
+        for x in cell(place.x - reach)...cell(place.x + reach) {
+            for y in cell(place.y - reach)...cell(place.y + reach) {
+                for z in cell(place.z - reach)...cell(place.z + reach) {
+                    let positions = cells[Cell(x: x, y: y, z: z)] ?? []
+                    for position in positions { visit(Int(position)) }
+                    looks += 1 + positions.count
                 }
             }
         }
+        return looks
     }
 
     /// The earth has a radius of 6,371 km: the number always fits.
-    private static func cell(_ metres: Double) -> Int32 { Int32((metres / edge).rounded(.down)) }
+    private func cell(_ metres: Double) -> Int32 { Int32((metres / edge).rounded(.down)) }
 }

@@ -42,7 +42,7 @@ package struct ExportRecord: Hashable, Sendable {
     /// Names the file. Nobody can guess it, see ``ExportToken``.
     package var token: String
     package var created: Timestamp
-    /// When the state changed last.
+    /// When the state changed last, or a worker claimed the job last.
     package var modified: Timestamp
     package var state: State
     /// Set when the job is done.

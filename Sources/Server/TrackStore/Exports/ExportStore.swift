@@ -15,8 +15,9 @@ package protocol ExportStore: Sendable {
     func export(token: String) async throws(TrackStoreError) -> ExportRecord?
     /// Deletes a job, whatever its state. Throws `.unknownExport`, also for a job of another service.
     func deleteExport(_ number: Int64, in service: ServiceID) async throws(TrackStoreError)
-    /// Claims the oldest job that is not done and that nobody else has a claim on. From then on the job runs. Nil when there
-    /// is none. Costs next to nothing then.
+    /// Claims a job that is not done and that nobody else has a claim on, and sets ``ExportRecord/modified``. The job comes first
+    /// that has not been tried for longest: one that fails, or that ends its worker, keeps no other one waiting. From then on the
+    /// job runs. Nil when there is none. Costs next to nothing then.
     func claimExport(
         by worker: Int64, at now: Timestamp, through end: Timestamp
     ) async throws(TrackStoreError) -> ExportRecord?

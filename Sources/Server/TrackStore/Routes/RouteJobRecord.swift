@@ -41,7 +41,7 @@ package struct RouteJobRecord: Hashable, Sendable {
     package var service: ServiceID
     package var order: RouteJobOrder
     package var created: Timestamp
-    /// When the state changed last.
+    /// When the state changed last, or a worker claimed the job last.
     package var modified: Timestamp
     package var state: State
     /// Set when the job is done.

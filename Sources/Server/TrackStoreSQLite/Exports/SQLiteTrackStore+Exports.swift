@@ -80,11 +80,11 @@ extension SQLiteTrackStore {
                 database,
                 sql: """
                     UPDATE export_job
-                    SET modified = CASE state WHEN 1 THEN modified ELSE ?1 END, state = 1, worker = ?2, claimed_through = ?3
+                    SET modified = ?1, state = 1, worker = ?2, claimed_through = ?3
                     WHERE id = (
                         SELECT id FROM export_job
                         WHERE state < 2 AND (claimed_through IS NULL OR claimed_through < ?1 OR worker = ?2)
-                        ORDER BY id LIMIT 1)
+                        ORDER BY modified, id LIMIT 1)
                     RETURNING \(ExportRecord.selection)
                     """, arguments: [now.milliseconds, worker, end.milliseconds]
             ).map { try ExportRecord($0) }

@@ -12,6 +12,9 @@ enum FrequentRouteEndpoints {
     /// Milliseconds after which a job that is done is done anew for whoever asks for it: there may be other points then.
     static let renewal: Int64 = 3_600_000
 
+    /// Seconds since 1970 of the years 1 to 9999: sums of such times are times.
+    static let times: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
+
     static let parameters =
         TrackRange.parameters + [
             "time_range", "is_processed", "process_option", "supplement_mode", "coord_type_output",
@@ -66,6 +69,9 @@ extension APICall {
             throw APIFailure(
                 .rangeTooLong,
                 "of frequent routes: end_time is at most 31 days (\(RouteJobRules.longestRange) s) after start_time")
+        }
+        guard FrequentRouteEndpoints.times.contains(start), FrequentRouteEndpoints.times.contains(end) else {
+            throw APIFailure(.parameter, "start_time and end_time are Unix times in seconds, of the years 1 to 9999")
         }
         let minutes = try parameters.requiredInteger("time_range")
         guard RouteJobRules.minutes.contains(minutes) else {

@@ -26,13 +26,22 @@ struct FrequentRouteWork {
         do {
             guard let found = try await trips(while: goesOn) else { return nil }
             let zone = call.options.zoneMinutes
-            var grouping = RouteGrouping(
-                found.trips.map { RouteGrouping.Entry($0, places: found.track.places(of: $0)) },
-                span: order.minutes * 60, zoneMinutes: zone)
+            var entries: [RouteGrouping.Entry] = []
+            for trip in found.trips {
+                guard try await goesOn() else { return nil }
+                entries.append(RouteGrouping.Entry(trip, places: found.track.places(of: trip)))
+            }
+            var grouping = RouteGrouping(entries, span: order.minutes * 60, zoneMinutes: zone)
             while grouping.step() {
                 // Each step may take some milliseconds of a thread that others wait for.
                 await Task.yield()
                 guard try await goesOn() else { return nil }
+            }
+            guard !grouping.isTooMuch else {
+                throw APIFailure(
+                    .tooManyPointsToAnalyse,
+                    "it takes too long to compare the ways of \(entries.count) trips: make the time between start_time and"
+                        + " end_time shorter")
             }
             let groups = grouping.routes()
             let shown = groups.prefix(Self.mostRoutes)
@@ -103,6 +112,8 @@ struct FrequentRouteWork {
                 cleaner.add(columns, to: &kept)
                 take()
             }
+            // The last time of all has none after it.
+            guard through < order.through else { break }
             from = through.adding(milliseconds: 1)
             stretch = min(Self.day, stretch * 2)
             await Task.yield()
@@ -171,6 +182,15 @@ struct FrequentRouteWork {
 }
 
 extension APIRouter {
+    /// What whoever asks for a job gets that failed so often.
+    package static func routesThatFailed(attempts: Int) -> RouteJobResult {
+        .refused(
+            status: Int64(APIStatus.internalError.rawValue),
+            reason:
+                "the job failed \(attempts) times, and the server's log says why: call frequentroute/createjob again in an"
+                + " hour")
+    }
+
     /// Computes the routes of a job. Nil: `goesOn`, which is asked again and again, said no.
     ///
     /// Throws ``TrackStoreError``, after which the same job may succeed.

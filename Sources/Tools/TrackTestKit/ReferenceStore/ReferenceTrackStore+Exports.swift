@@ -48,13 +48,14 @@ extension ReferenceTrackStore {
         by worker: Int64, at now: Timestamp, through end: Timestamp
     ) throws(TrackStoreError) -> ExportRecord? {
         try checkOpen()
-        let index = exportList.firstIndex { kept in
-            kept.record.state != .done && kept.claim.map { $0.end < now || $0.worker == worker } ?? true
+        let free = exportList.indices.filter { index in
+            let kept = exportList[index]
+            return kept.record.state != .done && kept.claim.map { $0.end < now || $0.worker == worker } ?? true
         }
-        guard let index else { return nil }
-        if exportList[index].record.state == .waiting {
-            (exportList[index].record.state, exportList[index].record.modified) = (.running, now)
-        }
+        // Of several the first.
+        let oldest = free.min { exportList[$0].record.modified < exportList[$1].record.modified }
+        guard let index = oldest else { return nil }
+        (exportList[index].record.state, exportList[index].record.modified) = (.running, now)
         exportList[index].claim = (worker, end)
         return exportList[index].record
     }

@@ -49,13 +49,14 @@ extension ReferenceTrackStore {
         by worker: Int64, at now: Timestamp, through end: Timestamp
     ) throws(TrackStoreError) -> RouteJobRecord? {
         try checkOpen()
-        let index = routeJobs.firstIndex { kept in
-            kept.record.state != .done && kept.claim.map { $0.end < now || $0.worker == worker } ?? true
+        let free = routeJobs.indices.filter { index in
+            let kept = routeJobs[index]
+            return kept.record.state != .done && kept.claim.map { $0.end < now || $0.worker == worker } ?? true
         }
-        guard let index else { return nil }
-        if routeJobs[index].record.state == .waiting {
-            (routeJobs[index].record.state, routeJobs[index].record.modified) = (.running, now)
-        }
+        // Of several the first.
+        let oldest = free.min { routeJobs[$0].record.modified < routeJobs[$1].record.modified }
+        guard let index = oldest else { return nil }
+        (routeJobs[index].record.state, routeJobs[index].record.modified) = (.running, now)
         routeJobs[index].claim = (worker, end)
         return routeJobs[index].record
     }

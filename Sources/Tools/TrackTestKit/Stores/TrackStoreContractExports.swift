@@ -63,6 +63,23 @@ extension TrackStoreContract {
                     "the states")
                 try expect(try await claim(10, 111, 300), is: first.number, "the claim on what waits again")
             },
+            TrackStoreCheck("an export that was tried comes after those that wait for longer") { subject in
+                let (store, service) = try await subject.withService()
+                let first = try await store.addExport(.sample, token: "a", in: service, at: .at(1))
+                let second = try await store.addExport(.sample, token: "b", in: service, at: .at(2))
+                // It fails, and is given back.
+                let failed = try await store.claimExport(by: 7, at: .at(10), through: .at(15))
+                try expect(failed?.number, is: first.number, "the first claim")
+                _ = try await store.settleExport(first.number, by: 7, nil, at: .at(11))
+                // It ends its worker, which comes back with another number.
+                let other = try await store.claimExport(by: 7, at: .at(12), through: .at(15))
+                try expect(other?.number, is: second.number, "the claim after an export that failed")
+                let next = try await store.claimExport(by: 8, at: .at(20), through: .at(25))
+                try expect(next?.number, is: first.number, "the claim after an export that ended its worker")
+                let again = try await store.claimExport(by: 9, at: .at(30), through: .at(35))
+                try expect(again?.number, is: second.number, "the claim after both")
+                try expect(again?.modified, is: .at(30), "when it was claimed again")
+            },
             TrackStoreCheck("a deleted export is gone at once, and nobody else's") { subject in
                 let (store, service) = try await subject.withService()
                 let other = try await store.createService(named: "other", at: .at(0)).id

@@ -93,6 +93,26 @@ extension TrackStoreContract {
                     "that it waits again")
                 try expect(try await claim(10, 111, 300), is: first.number, "the claim on what waits again")
             },
+            TrackStoreCheck("a job that was tried comes after those that wait for longer") { subject in
+                let (store, service) = try await subject.withFleet()
+                let first = try await store.addRouteJob(.sample(), in: service, at: .at(1), renewing: .at(0))
+                let second = try await store.addRouteJob(.sample("bus"), in: service, at: .at(2), renewing: .at(0))
+                func claim(_ now: Int64) async throws -> RouteJobRecord? {
+                    try await store.claimRouteJob(by: 7, at: .at(now), through: .at(now + 5))
+                }
+                // It fails, and is given back.
+                try expect(try await claim(10)?.number, is: first.number, "the first claim")
+                _ = try await store.settleRouteJob(first.number, by: 7, nil, at: .at(11))
+                try expect(try await claim(12)?.number, is: second.number, "the claim after a job that failed")
+                // It ends its worker, which comes back with another number.
+                let next = try await store.claimRouteJob(by: 8, at: .at(20), through: .at(25))
+                try expect(next?.number, is: first.number, "the claim after a job that ended its worker")
+                try expect(next?.modified, is: .at(20), "when it was claimed")
+                let again = try await store.claimRouteJob(by: 9, at: .at(30), through: .at(35))
+                try expect(again?.number, is: second.number, "the claim after both")
+                try expect(again?.modified, is: .at(30), "when it was claimed again")
+                try expect(again?.state, is: .running, "its state")
+            },
             TrackStoreCheck("jobs for frequent routes go with their entity, and with their service") { subject in
                 let (store, service) = try await subject.withFleet()
                 try await expect(.unknownEntity) {
