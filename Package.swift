@@ -108,13 +108,14 @@ let shared: [Target] = [
     .room("Admission", in: "Shared", .nioCore),
     .room("Exposition", in: "Shared", "Admission", "LocalSocket", .nioCore, .nioPosix),
     .room("AgentControl", in: "Shared", "JSON", "LocalSocket", "Varlink", "TrackModel", .nioCore),
-    .room("Terminal", in: "Shared", .arguments),
+    .room("Terminal", in: "Shared", "TrackModel", .arguments),
     .room("Diagnosing", in: "Shared", "JSON", "Terminal", .nioCore, .nioPosix),
     .room("Systemd", in: "Shared", settings: door, .log),
-    .room("SecureLink", in: "Shared", settings: door, "COpenSSL", "TrackModel", .nioCore, .nioPosix),
+    .room("DirectoryAccess", in: "Shared"),
+    .room("SecureLink", in: "Shared", settings: door, "COpenSSL", "DirectoryAccess", "TrackModel", .nioCore, .nioPosix),
     .room("HTTPExchange", in: "Shared", "SecureLink", .nioCore),
     .room("ComputerIdentity", in: "Shared", "SecureLink"),
-    .room("ConfigurationFile", in: "Shared"),
+    .room("ConfigurationFile", in: "Shared", "DirectoryAccess"),
     .room("TrackFiles", in: "Shared", "JSON", "TrackModel"),
     .room("FenceJSON", in: "Shared", "Geodesy", "Geofencing", "JSON", "TrackModel"),
     .room(
@@ -123,7 +124,8 @@ let shared: [Target] = [
     .room("GeoPackageFile", in: "Shared", "FenceFiles", "TrackFiles"),
     .room("FenceArguments", in: "Shared", "FenceFiles", "FenceJSON", "Geodesy", "JSON", "Terminal", .arguments),
     .room(
-        "FenceCommands", in: "Shared", "AgentControl", "FenceArguments", "FenceFiles", "GeoPackageFile", "Geodesy",
+        "FenceCommands", in: "Shared", "AgentControl", "DirectoryAccess", "FenceArguments", "FenceFiles",
+        "GeoPackageFile", "Geodesy",
         "Geofencing", "JSON", "Terminal", "TimeZones", "TrackFiles", "TrackModel", .arguments),
 ]
 
@@ -173,7 +175,8 @@ let server: [Target] = [
         "ServerIdentity", "Systemd", "TrackStore", "TrackModel", "TrackWire", .log, .nioCore, .nioPosix, .nioSSL,
         .nioTLS),
     .room(
-        "ServerRuntime", in: "Server", "AlarmCallbacks", "CClock", "ConfigurationFile", "Diagnosing", "Enrolment",
+        "ServerRuntime", in: "Server", "AlarmCallbacks", "CClock", "ConfigurationFile", "Diagnosing", "DirectoryAccess",
+        "Enrolment",
         "Exposition", "FenceFiles", "FenceJSON", "FenceJudging", "Gateway", "GeoPackageFile", "Geodesy", "Geofencing",
         "Ingest", "JSON",
         "ProcessMemory", "RoadEngine",
@@ -187,6 +190,7 @@ let server: [Target] = [
 let commandLine: [Target] = [
     .room(
         "SakerCommand", in: "CLI", "AgentControl", "ComputerIdentity", "ConfigurationFile", "Diagnosing",
+        "DirectoryAccess",
         "FenceArguments", "FenceCommands", "FenceFiles", "FenceJSON", "Geodesy", "Geofencing", "HTTPExchange", "JSON",
         "SecureLink", "Terminal",
         "TrackFiles", "TrackModel", "Varlink", .arguments, .nioCore, .nioPosix)
@@ -279,6 +283,7 @@ let tests: [Target] = [
         "TrackModel", "TrackStore", "TrackTestKit", "Varlink", "WebAPI", .log, .nioCore, .nioPosix, .nioSSL),
     .tests(of: "Systemd", "ProgramTestKit", .log),
     .tests(of: "ConfigurationFile"),
+    .tests(of: "DirectoryAccess", "ProgramTestKit"),
     .tests(of: "Terminal", .arguments),
     .tests(of: "TrackFiles", "JSON", "ProgramTestKit"),
     .tests(

@@ -91,6 +91,20 @@ import TrackModel
         #expect(code(none) == .entityTaken && asked < 100)
     }
 
+    /// Whoever has a stolen token would read the track, and shut the vehicle with the access key out.
+    @Test func whoTakesOverAnEntityWithAPastWaits() throws {
+        let request = try Self.request(entity: "van")
+        #expect(
+            decide(request, try Self.token(), use: { _ in .past }) == .make(entity: "van", state: .pending, number: 1))
+        #expect(
+            decide(request, try Self.token(), use: { _ in .entity }) == .make(entity: "van", state: .active, number: 1))
+        var allowing = try Self.token()
+        allowing.takesPast = true
+        #expect(decide(request, allowing, use: { _ in .past }) == .make(entity: "van", state: .active, number: 1))
+        allowing.approval = .asked
+        #expect(decide(request, allowing, use: { _ in .past }) == .make(entity: "van", state: .pending, number: 1))
+    }
+
     /// Vehicles that were named by hand, before there were tokens.
     @Test(arguments: [0, 1, 7, 8, 9, 10, 10_000, 999_999])
     func aRunningNumberIsFoundAmongManyNamesWithFewQuestions(names: Int) throws {

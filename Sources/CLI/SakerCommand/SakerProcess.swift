@@ -8,7 +8,7 @@ import Terminal
 package enum SakerProcess {
     package static func main() async -> Never {
         if let problem = UnknownCommand.problem(Array(CommandLine.arguments.dropFirst()), of: Saker.self) {
-            Console.complain("saker: \(problem)")
+            Output.complain("saker: \(problem)")
             exit(CommandFailure.Code.usage.rawValue)
         }
         do {
@@ -20,19 +20,19 @@ package enum SakerProcess {
             }
             exit(0)
         } catch let failure as FenceCommandFailure {
-            Console.complain("saker: \(failure)")
+            Output.complain("saker: \(failure)")
             exit(failure.code == .usage ? 2 : 1)
         } catch let failure as CommandFailure {
-            Console.complain("saker: \(failure)")
+            Output.complain("saker: \(failure)")
             exit(failure.code.rawValue)
         } catch {
             let message = Saker.fullMessage(for: error)
             // Help and version are asked for by throwing, too.
             if Saker.exitCode(for: error) == .success {
-                Console.print(message)
+                Output.print(text: message)
                 exit(0)
             }
-            Console.complain(message)
+            Output.complain(text: message)
             exit(Saker.exitCode(for: error) == .validationFailure ? 2 : 1)
         }
     }

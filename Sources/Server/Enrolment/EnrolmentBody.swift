@@ -15,11 +15,17 @@ package enum EnrolmentBody {
         package var machine: [UInt8]?
         /// May be empty.
         package var model: String
+        /// The box will prove its key at each renewal.
+        package var proves = false
     }
 
     package struct Renewal: Hashable, Sendable {
         package var request: String
         package var machine: [UInt8]?
+        /// The program signs what the server asks for.
+        package var proves = false
+        /// What the server has asked for; nil in the first request of a renewal.
+        package var nonce: String?
     }
 
     /// Characters of `model` that are kept.
@@ -40,12 +46,15 @@ package enum EnrolmentBody {
         }
         return Claim(
             token: TokenHash(of: token), request: try request(object), entity: entity, serial: serial,
-            machine: try machine(object), model: try note("model", object))
+            machine: try machine(object), model: try note("model", object), proves: object["proves"]?.boolValue ?? false
+        )
     }
 
     package static func renewal(_ body: [UInt8]) throws(EnrolmentRefusal) -> Renewal {
         let object = try object(body)
-        return Renewal(request: try request(object), machine: try machine(object))
+        return Renewal(
+            request: try request(object), machine: try machine(object), proves: object["proves"]?.boolValue ?? false,
+            nonce: try text("nonce", object))
     }
 
     // MARK: Members

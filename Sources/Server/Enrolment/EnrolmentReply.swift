@@ -55,6 +55,16 @@ package struct EnrolmentReply: Hashable, Sendable {
         return EnrolmentReply(status: 200, body: writer.bytes)
     }
 
+    /// What the key of the device signs into its next request for a renewal.
+    package static func challenge(_ nonce: String) -> EnrolmentReply {
+        var writer = JSONWriter()
+        writer.object { answer in
+            answer.member("status", "challenge")
+            answer.member("nonce", nonce)
+        }
+        return EnrolmentReply(status: 401, body: writer.bytes)
+    }
+
     package static func pending(_ device: DeviceRecord) -> EnrolmentReply {
         var writer = JSONWriter()
         writer.object { answer in

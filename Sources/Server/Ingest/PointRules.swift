@@ -43,6 +43,9 @@ package enum PointRules {
         if let name = point.objectName, name.utf8.count > maximumObjectNameBytes {
             return "object name has \(name.utf8.count) bytes, at most \(maximumObjectNameBytes) are allowed"
         }
+        if let name = point.objectName, name.hasHidden {
+            return "object name holds a control, direction or invisible character: leave it out"
+        }
         return point.attributes.isEmpty ? nil : problem(with: point.attributes)
     }
 

@@ -8,7 +8,7 @@ extension SQLiteTrackStore {
     static let forgotten: Int64 = 2
     static let deviceColumns = """
         id, service, entity, former_entities, name, state, key_hash, created, certificate_end, seen, address, agent_version,
-        pending, token, serial, model, claimed_from, issued, machine, cloned
+        pending, token, serial, model, claimed_from, issued, machine, cloned, proves
         """
     /// Names of entities have no line breaks.
     private static let separator: Character = "\n"
@@ -48,14 +48,14 @@ extension SQLiteTrackStore {
         try database.execute(
             sql: """
                 INSERT INTO device (\(deviceColumns), change)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, ?, ?, ?, ?, ?, NULL, \(nextChange))
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, ?, ?, ?, ?, ?, NULL, ?, \(nextChange))
                 """,
             arguments: [
                 Data(device.id.bytes), device.service.rawValue, device.entity, text(device.formerEntities),
                 device.name, state(device.state), Data(device.keyHash), device.created.milliseconds,
                 device.certificateEnd.milliseconds, device.state == .pending, device.claim?.token,
                 device.claim?.serial, device.claim?.model, device.claim?.address, device.issued?.milliseconds,
-                device.machine.map { Data($0) },
+                device.machine.map { Data($0) }, device.proves,
             ])
     }
 
@@ -151,7 +151,7 @@ extension SQLiteTrackStore {
             sql: """
                 UPDATE device SET entity = '', former_entities = '', name = '', state = \(forgotten),
                     key_hash = NULL, seen = NULL, address = NULL, agent_version = NULL, pending = 0, token = NULL,
-                    serial = NULL, model = NULL, claimed_from = NULL, issued = NULL, machine = NULL, cloned = NULL,
+                    serial = NULL, model = NULL, claimed_from = NULL, issued = NULL, machine = NULL, cloned = NULL, proves = 0,
                     change = \(nextChange)
                 WHERE id = ? AND state <> \(forgotten)
                 """)
@@ -229,7 +229,7 @@ extension SQLiteTrackStore {
             certificateEnd: Timestamp(milliseconds: row[8]),
             issued: (row[17] as Int64?).map(Timestamp.init(milliseconds:)),
             machine: (row[18] as Data?).map { [UInt8]($0) }, claim: claim, sighting: sighting,
-            cloned: (row[19] as Int64?).map(Timestamp.init(milliseconds:)))
+            cloned: (row[19] as Int64?).map(Timestamp.init(milliseconds:)), proves: row[20])
     }
 
     private static func text(_ names: [String]) -> String { names.joined(separator: String(separator)) }

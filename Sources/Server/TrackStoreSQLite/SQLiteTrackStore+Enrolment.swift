@@ -5,7 +5,7 @@ package import TrackStore
 
 extension SQLiteTrackStore {
     private static let tokenColumns = """
-        number, hash, service, uses, used, last_name, ends, pattern, approval, note, created, revoked
+        number, hash, service, uses, used, last_name, ends, pattern, approval, note, created, revoked, takes_past
         """
 
     package func addToken(_ token: NewToken, at now: Timestamp) async throws(TrackStoreError) -> TokenRecord {
@@ -17,12 +17,13 @@ extension SQLiteTrackStore {
             let approval = TokenRecord(token, number: 0, created: now).approval
             try database.execute(
                 sql: """
-                    INSERT INTO token (hash, service, uses, ends, pattern, approval, note, created)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    INSERT INTO token (hash, service, uses, ends, pattern, approval, note, created, takes_past)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """,
                 arguments: [
                     Data(token.hash.bytes), token.service.rawValue, token.uses, token.end?.milliseconds,
                     token.pattern.description, approval.rawValue, token.note, now.milliseconds,
+                    token.takesPast,
                 ])
             let number = database.lastInsertedRowID
             if case .listed(let serials) = token.approval {
@@ -105,6 +106,7 @@ extension SQLiteTrackStore {
                 guard device.state == .active else { return .pending(device, isNew: false) }
                 let isNew = device.issued == nil
                 try Self.endClone(of: &device, database)
+                device.proves = device.proves || request.proves
                 try Self.issue(&device, until: request.certificateEnd, machine: request.machine, at: now, database)
                 outcome = .issued(device, isNew: isNew)
             case .make(let entity, let state, let number):
@@ -124,11 +126,15 @@ extension SQLiteTrackStore {
     package func renew(_ request: RenewalRequest, at now: Timestamp) async throws(TrackStoreError) -> RenewalOutcome {
         try await writing { database in
             let device = try Self.device(withKey: request.keyHash, database)
-            if let refusal = RenewalRules.refusal(of: device, at: now) { return .refused(refusal) }
-            guard var device else { throw TrackStoreError(.failed, "a device was renewed that is none") }
-            guard device.state == .active else { return .pending(device) }
-            try Self.issue(&device, until: request.certificateEnd, machine: request.machine, at: now, database)
-            return .issued(device)
+            switch RenewalRules.decide(request, device, at: now) {
+            case .refused(let refusal): return .refused(refusal)
+            case .pending(let device): return .pending(device)
+            case .again(let device): return .again(device)
+            case .issue(var device):
+                device.proves = device.proves || request.isProven
+                try Self.issue(&device, until: request.certificateEnd, machine: request.machine, at: now, database)
+                return .issued(device)
+            }
         }
     }
 
@@ -177,9 +183,10 @@ extension SQLiteTrackStore {
         device.machine = machine ?? device.machine
         // No change of the device: nobody has to end its session.
         try database.execute(
-            sql: "UPDATE device SET certificate_end = ?, issued = ?, machine = ? WHERE id = ?",
+            sql: "UPDATE device SET certificate_end = ?, issued = ?, machine = ?, proves = ? WHERE id = ?",
             arguments: [
-                end.milliseconds, now.milliseconds, device.machine.map { Data($0) }, Data(device.id.bytes),
+                end.milliseconds, now.milliseconds, device.machine.map { Data($0) }, device.proves,
+                Data(device.id.bytes),
             ])
     }
 
@@ -208,7 +215,19 @@ extension SQLiteTrackStore {
         if let holder, let id = DeviceID(bytes: [UInt8](holder[0] as Data)) {
             return holder[1] as Int64 == DeviceRecord.State.revoked.rawValue ? .revoked(id) : .device(id)
         }
-        return try entities.find(key) == nil ? .free : .entity
+        guard let number = try entities.find(key) else { return .free }
+        return try hasPast(number, key, database) ? .past : .entity
+    }
+
+    /// Whether an entity has points, or an agent logged in as it.
+    private static func hasPast(_ entity: Int64, _ key: EntityKey, _ database: Database) throws -> Bool {
+        let past = try database.cachedStatement(
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM chunk WHERE entity = :entity)
+                    OR EXISTS (SELECT 1 FROM state WHERE entity = :entity AND time IS NOT NULL)
+                    OR EXISTS (SELECT 1 FROM health WHERE entity = :entity)
+                """)
+        return try Bool.fetchOne(past, arguments: ["entity": entity]) ?? false
     }
 
     private static func device(withKey hash: [UInt8], _ database: Database) throws -> DeviceRecord? {
@@ -234,6 +253,6 @@ extension SQLiteTrackStore {
             number: row[0], hash: TokenHash(bytes: [UInt8](row[1] as Data)), service: service, uses: row[3],
             used: row[4], lastName: row[5], end: (row[6] as Int64?).map(Timestamp.init(milliseconds:)),
             pattern: pattern, approval: approval, note: row[9], created: Timestamp(milliseconds: row[10]),
-            revoked: (row[11] as Int64?).map(Timestamp.init(milliseconds:)))
+            revoked: (row[11] as Int64?).map(Timestamp.init(milliseconds:)), takesPast: row[12])
     }
 }

@@ -192,6 +192,7 @@ enum Schema {
         deletion,
         answers,
         routes,
+        proofs,
     ]
 
     /// What a step does beside its statements, by the version that it reaches: it needs code that SQL does not have.

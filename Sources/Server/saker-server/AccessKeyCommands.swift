@@ -36,7 +36,7 @@ struct AccessKeys: AsyncParsableCommand {
             let configuration = try file.load()
             let made = try await ServiceAdministration(configuration)
                 .createKey(for: service, rights: rights, isSigned: signed)
-            print("Service \(service): a further key for \(rights.scopes.text)")
+            Output.print("Service \(service): a further key for \(rights.scopes.text)")
             try printKey(made, configuration)
         }
     }
@@ -94,7 +94,7 @@ struct AccessKeys: AsyncParsableCommand {
 
         func run() async throws {
             let number = try await ServiceAdministration(try file.load()).setKey(key, of: service, isDisabled: true)
-            print("Service \(service): the key \(number) is revoked")
+            Output.print("Service \(service): the key \(number) is revoked")
         }
     }
 }

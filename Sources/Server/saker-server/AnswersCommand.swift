@@ -1,5 +1,6 @@
 import ArgumentParser
 import ServerRuntime
+import Terminal
 import TrackStore
 
 extension Services {
@@ -34,7 +35,7 @@ extension Services {
                 if let vertices { $0.vertices = vertices.value }
                 if let status { $0.unknownEntity = status.value }
             }
-            print("Service \(service): \(answers.text)")
+            Output.print("Service \(service): \(answers.text)")
         }
 
         /// What an option chooses; `value` nil: what the configuration says.

@@ -2,6 +2,7 @@ import ArgumentParser
 import ConfigurationFile
 import Glibc
 import ServerRuntime
+import Terminal
 
 extension Services {
     struct SetAppCode: AsyncParsableCommand {
@@ -26,7 +27,7 @@ extension Services {
             let configuration = try file.load()
             let code = clear ? nil : Secret(try Self.read())
             try await ServiceAdministration(configuration).setAppCode(code, of: service)
-            print("Service \(service): " + (clear ? "no app code any more" : "the app code is set"))
+            Output.print("Service \(service): " + (clear ? "no app code any more" : "the app code is set"))
         }
 
         /// The first line of standard input.

@@ -36,10 +36,11 @@ struct Backups: AsyncParsableCommand {
             let made = try backup.make()
             shown.cancel()
             await shown.value
-            print("\(made.directory): the store (\(BackupText.size(made.storeBytes)), schema \(made.schema)), checked")
-            print(BackupText.newest(made.newestReceived))
-            for (name, path) in made.files { print("  \(padded(name, to: 17))\(path)") }
-            for reason in made.missing { print("NOT in the backup: \(reason)") }
+            Output.print(
+                "\(made.directory): the store (\(BackupText.size(made.storeBytes)), schema \(made.schema)), checked")
+            Output.print(BackupText.newest(made.newestReceived))
+            for (name, path) in made.files { Output.print("  \(padded(name, to: 17))\(path)") }
+            for reason in made.missing { Output.print("NOT in the backup: \(reason)") }
         }
     }
 
@@ -52,10 +53,10 @@ struct Backups: AsyncParsableCommand {
 
         func run() throws {
             let found = try BackupCheck.run(directory)
-            print(
+            Output.print(
                 "\(directory): made \(found.made) by \(found.program); the store (\(BackupText.size(found.storeBytes)), "
                     + "schema \(found.schema)) and \(found.files) files are as they were written")
-            print(BackupText.newest(found.newestReceived))
+            Output.print(BackupText.newest(found.newestReceived))
         }
     }
 
@@ -63,7 +64,7 @@ struct Backups: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Puts the files of a backup back where they were.",
             discussion: """
-                The server must not run. All of the backup is checked before anything is touched. What is there stays, unless \
+                The server must not run. Each file goes where the configuration in the backup names it. All of the backup is checked before anything is touched. What is there stays, unless \
                 --replace is given. Vehicles go on by themselves; points that the server had acknowledged after the backup was \
                 made are lost.
                 """)
@@ -74,16 +75,22 @@ struct Backups: AsyncParsableCommand {
         var storeOnly = false
         @Flag(help: "Move what is there aside.")
         var replace = false
+        @Option(
+            help: ArgumentHelp(
+                "For root, with a backup that other users can change: a directory of root in which its files may be put. /etc/saker and "
+                    + "the directories of the server's user are known. Repeat for more.", valueName: "directory"))
+        var into: [String] = []
 
         func run() throws {
-            let done = try Restoration(directory, isStoreOnly: storeOnly, isReplacing: replace).run()
-            for path in done.movedAside { print("moved aside: \(path)") }
-            for path in done.same { print("same:        \(path)") }
-            for path in done.files + [done.store] { print("restored:    \(path)") }
+            let done = try Restoration(directory, isStoreOnly: storeOnly, isReplacing: replace, into: into).run()
+            for path in done.movedAside { Output.print("moved aside: \(path)") }
+            for path in done.same { Output.print("same:        \(path)") }
+            for path in done.files + [done.store] { Output.print("restored:    \(path)") }
+            for (path, from, to) in done.narrowed { Output.print("mode \(to), not \(from): \(path)") }
             for path in done.left {
-                print("left out:    \(path), which does not outlive a restart: put it where it came from")
+                Output.print("left out:    \(path), which does not outlive a restart: put it where it came from")
             }
-            print("Next: saker-server doctor, then start the server.")
+            Output.print("Next: saker-server doctor, then start the server.")
         }
     }
 }

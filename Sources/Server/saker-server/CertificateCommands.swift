@@ -1,5 +1,6 @@
 import ArgumentParser
 import ServerRuntime
+import Terminal
 
 struct Certificates: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,9 +20,9 @@ struct Certificates: AsyncParsableCommand {
         var caKey: String?
 
         func run() async throws {
-            let made = try CertificateRenewal.renew(try file.load(), hosts: host, authorityKey: caKey)
-            print("New certificate for \(made.hosts.joined(separator: ", ")), until \(made.end).")
-            print(
+            let made = try CertificateRenewal.renew(try file.load(for: .certificates), hosts: host, authorityKey: caKey)
+            Output.print("New certificate for \(made.hosts.joined(separator: ", ")), until \(made.end).")
+            Output.print(
                 "A running server takes it for new connections by itself, at once with systemctl reload saker-server.")
         }
     }

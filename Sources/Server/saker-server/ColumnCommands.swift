@@ -50,7 +50,7 @@ struct Columns: AsyncParsableCommand {
             }
             try await place.administration().addColumn(
                 key, type: type, kind: place.kind, description: description, isSearchable: search, to: place.service)
-            print("Service \(place.service): \(place.kind.rawValue) column \(key), \(type.rawValue)")
+            Output.print("Service \(place.service): \(place.kind.rawValue) column \(key), \(type.rawValue)")
         }
     }
 
@@ -64,7 +64,7 @@ struct Columns: AsyncParsableCommand {
 
         func run() async throws {
             try await place.administration().deleteColumn(key, kind: place.kind, of: place.service)
-            print("Service \(place.service): \(place.kind.rawValue) column \(key) is deleted")
+            Output.print("Service \(place.service): \(place.kind.rawValue) column \(key) is deleted")
         }
     }
 

@@ -10,11 +10,15 @@ struct ConfigurationOption: ParsableArguments {
             valueName: "file"))
     var config: String?
 
-    func load() throws -> ServerConfiguration {
+    /// Reads the configuration. A command of root goes on as the user whose files the configuration names (``WorkingUser``).
+    func load(for need: WorkingUser.Need = .store) throws -> ServerConfiguration {
+        let configuration: ServerConfiguration
         do throws(ConfigurationError) {
-            return try ServerConfiguration.load(path: config)
+            configuration = try ServerConfiguration.load(path: config)
         } catch {
             throw ServerError(.configuration, error.detail)
         }
+        try WorkingUser.take(for: need, configuration)
+        return configuration
     }
 }

@@ -45,11 +45,10 @@ struct Devices: AsyncParsableCommand {
             while request.utf8.count <= 65_536, let line = readLine(strippingNewline: false) { request += line }
             let (device, certificate) = try await ServiceAdministration(configuration)
                 .addDevice(to: service, as: entity, named: name, request: request, configuration)
-            print(certificate, terminator: "")
-            let line =
-                "Device \(device.id) is \(device.entity) of service \(service), until \(TimeText.universal(device.certificateEnd))\n"
-            let bytes = Array(line.utf8)
-            _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+            Output.print(text: certificate)
+            Output.complain(
+                "Device \(device.id) is \(device.entity) of service \(service), until \(TimeText.universal(device.certificateEnd))"
+            )
         }
     }
 
@@ -87,7 +86,7 @@ struct Devices: AsyncParsableCommand {
             }
             var table = TextTable.pairs
             for (name, value) in rows where !value.isEmpty { table.add(name, value) }
-            for line in table.lines(width: TerminalSize.columns) { print(line) }
+            for line in table.lines(width: TerminalSize.columns) { Output.print(line) }
         }
     }
 
@@ -103,7 +102,7 @@ struct Devices: AsyncParsableCommand {
 
         func run() async throws {
             let changed = try await ServiceAdministration(try file.load()).renameDevice(device, to: name)
-            print("Device \(changed.id) has the name \"\(changed.name)\"")
+            Output.print("Device \(changed.id) has the name \"\(changed.name)\"")
         }
     }
 
@@ -124,7 +123,7 @@ struct Devices: AsyncParsableCommand {
 
         func run() async throws {
             let changed = try await ServiceAdministration(try file.load()).moveDevice(device, to: entity)
-            print("Device \(changed.id) is \(changed.entity)")
+            Output.print("Device \(changed.id) is \(changed.entity)")
         }
     }
 
@@ -152,7 +151,7 @@ struct Devices: AsyncParsableCommand {
 
         func run() async throws {
             let administration = try await ServiceAdministration(try file.load())
-            func tell(_ device: DeviceRecord) { print("Device \(device.id) (\(device.entity)) is revoked") }
+            func tell(_ device: DeviceRecord) { Output.print("Device \(device.id) (\(device.entity)) is revoked") }
             if let device { return tell(try await administration.revokeDevice(device)) }
             guard let token else { return }
             var revoked = 0
@@ -160,7 +159,7 @@ struct Devices: AsyncParsableCommand {
                 revoked += 1
                 tell(device)
             }
-            if revoked == 0 { print("No device of the token may log in") }
+            if revoked == 0 { Output.print("No device of the token may log in") }
         }
     }
 
@@ -179,7 +178,7 @@ struct Devices: AsyncParsableCommand {
 
         func run() async throws {
             let changed = try await ServiceAdministration(try file.load()).approveDevice(device)
-            print("Device \(changed.id) (\(changed.entity)) may log in")
+            Output.print("Device \(changed.id) (\(changed.entity)) may log in")
         }
     }
 
@@ -193,7 +192,7 @@ struct Devices: AsyncParsableCommand {
 
         func run() async throws {
             let gone = try await ServiceAdministration(try file.load()).forgetDevice(device)
-            print("Device \(gone.id) (\(gone.entity)) is forgotten")
+            Output.print("Device \(gone.id) (\(gone.entity)) is forgotten")
         }
     }
 
@@ -205,9 +204,10 @@ struct Devices: AsyncParsableCommand {
         @OptionGroup var file: ConfigurationOption
 
         func run() async throws {
-            let made = try DeviceAuthority.add(to: try file.load())
-            print("Made \(made.path) and its key.")
-            print("Write into [device] of the configuration, then restart the server:\n\(made.line)")
+            let made = try DeviceAuthority.add(to: try file.load(for: .certificates))
+            Output.print("Made \(made.path) and its key.")
+            Output.print("Write into [device] of the configuration, then restart the server:")
+            Output.print(made.line)
         }
     }
 }

@@ -51,20 +51,20 @@ extension Devices {
             let administration = try await ServiceAdministration(configuration)
             if trouble {
                 let fleet = try await administration.fleetHealth(of: service, silentAfter: silentAfter * 60)
-                return json ? fleet.troubled.forEach { print($0.json) } : list(fleet)
+                return json ? fleet.troubled.forEach { Output.print(json: $0.json.description) } : list(fleet)
             }
             let found = try await administration.devices(of: service, in: try wantedState(), token: token)
             let devices = found.filter { $0.state == .pending } + found.filter { $0.state != .pending }
             let presences = try await administration.presences(of: service, configuration)
             let lines = devices.map { Line(device: $0, presence: presences[$0]) }
             if json {
-                print(Self.json(lines))
+                Output.print(json: Self.json(lines).description)
                 return
             }
-            for line in Self.lines(lines, width: table.width, at: ServiceAdministration.now) { print(line) }
+            for line in Self.lines(lines, width: table.width, at: ServiceAdministration.now) { Output.print(line) }
             func tell(_ sentence: String) {
-                print("")
-                for line in TextFold.lines(sentence, width: TerminalSize.columns) { print(line) }
+                Output.print("")
+                for line in TextFold.lines(sentence, width: TerminalSize.columns) { Output.print(line) }
             }
             if let first = devices.first(where: { $0.state == .pending }) {
                 tell("To let a pending device in: saker-server device approve \("\(first.id)".prefix(8))")
@@ -112,7 +112,7 @@ extension Devices {
         private func list(_ fleet: FleetHealth) {
             guard !fleet.troubled.isEmpty else {
                 let count = fleet.rows.count
-                return print("No trouble is known of \(count) vehicle\(count == 1 ? "" : "s")")
+                return Output.print("No trouble is known of \(count) vehicle\(count == 1 ? "" : "s")")
             }
             let now = ServiceAdministration.now
             var rows = TextTable([
@@ -126,7 +126,7 @@ extension Devices {
                     vehicle.device.map { "\("\($0)".prefix(8))" } ?? "key", Self.ago(vehicle.heard, now),
                     row.troubles.map { "\($0)" }.joined(separator: "; "))
             }
-            for line in rows.lines(width: table.width) { print(line) }
+            for line in rows.lines(width: table.width) { Output.print(line) }
         }
 
         static func name(of state: DeviceRecord.State) -> String {

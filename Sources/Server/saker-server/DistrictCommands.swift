@@ -66,11 +66,11 @@ struct Districts: AsyncParsableCommand {
                 layer: layer, condition: condition)
             let outcome = try await DistrictAdministration(try file.load())
                 .importFiles(files, properties, source: source, isTrial: dryRun)
-            for refusal in outcome.refusals.prefix(Self.mostRefusals) { complain("refused: \(refusal)") }
+            for refusal in outcome.refusals.prefix(Self.mostRefusals) { Output.complain("refused: \(refusal)") }
             if outcome.refusals.count > Self.mostRefusals {
-                complain("refused: \(outcome.refusals.count - Self.mostRefusals) more")
+                Output.complain("refused: \(outcome.refusals.count - Self.mostRefusals) more")
             }
-            print(
+            Output.print(
                 "Source \(outcome.source): \(outcome.imported) districts \(dryRun ? "can be" : "are") imported,"
                     + " \(outcome.refusals.count) features refused, \(outcome.replaced) earlier districts"
                     + " \(dryRun ? "would be " : "")replaced")
@@ -110,7 +110,7 @@ struct Districts: AsyncParsableCommand {
 
         func run() async throws {
             let count = try await DistrictAdministration(try file.load()).remove(source)
-            print("Source \(source): \(count) districts are removed")
+            Output.print("Source \(source): \(count) districts are removed")
         }
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Diagnosing
 import Glibc
+import JSON
 import ServerRuntime
 import Terminal
 
@@ -26,13 +27,13 @@ struct Doctor: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let list = await ServerDoctor(configuration: config).examine()
+        let list = await ServerDoctor(configuration: config, beforeStore: WorkingUser.takeForStore).examine()
         if json {
-            print(list.json)
+            Output.print(json: list.json.description)
         } else {
             let lines = list.lines(
                 ending: "Nothing keeps this server from its work.", width: TerminalSize.columns)
-            for line in lines { print(line) }
+            for line in lines { Output.print(line) }
         }
         if list.hasFailure { Glibc.exit(1) }
     }

@@ -41,14 +41,15 @@ struct Entities: AsyncParsableCommand {
                 .entities(of: service, named: entity, configuration)
             let now = ServiceAdministration.now
             if lines.isEmpty, !options.json {
-                return print(
+                return Output.print(
                     "There is no entity yet. A vehicle becomes one with its first login: saker-server token create")
             }
             let several = Set(lines.map(\.service)).count > 1
             Listing<EntityLine>(Self.columns(now, withServices: several || options.json)).show(lines, options)
             guard !options.json else { return }
             let online = lines.count { $0.presence.isOnline }
-            print("\n\(online) of \(counted(lines.count, "entity", many: "entities")) online")
+            Output.print()
+            Output.print("\(online) of \(counted(lines.count, "entity", many: "entities")) online")
         }
 
         private static func columns(_ now: Timestamp, withServices: Bool) -> [Listing<EntityLine>.Column] {

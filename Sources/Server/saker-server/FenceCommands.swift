@@ -49,7 +49,7 @@ struct Fences: AsyncParsableCommand {
             ]).show(found.fences, options)
             guard !options.json else { return }
             if found.total > found.fences.count {
-                print("\(found.total - found.fences.count) more: give a greater --limit")
+                Output.print("\(found.total - found.fences.count) more: give a greater --limit")
             }
         }
     }
@@ -68,7 +68,7 @@ struct Fences: AsyncParsableCommand {
             for line in try await ServiceAdministration(try file.load()).fence(fence, of: service).lines {
                 table.add(line.label, line.text)
             }
-            for line in table.lines(width: TerminalSize.columns) { print(line) }
+            for line in table.lines(width: TerminalSize.columns) { Output.print(line) }
         }
     }
 
@@ -90,7 +90,7 @@ struct Fences: AsyncParsableCommand {
         func run() async throws {
             let chosen = filter(fences.isEmpty ? nil : fences, watching: entity)
             let bytes = try await ServiceAdministration(try file.load()).exportFences(of: service, matching: chosen)
-            print(String(decoding: bytes, as: UTF8.self))
+            Output.content(bytes + [UInt8(ascii: "\n")])
         }
     }
 
@@ -131,7 +131,7 @@ struct Fences: AsyncParsableCommand {
             ]).show(found.alarms, options)
             guard !options.json else { return }
             if found.total > found.alarms.count {
-                print("\(found.total - found.alarms.count) earlier: give a greater --limit")
+                Output.print("\(found.total - found.alarms.count) earlier: give a greater --limit")
             }
         }
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FenceArguments
 import ServerRuntime
+import Terminal
 
 /// `saker-server fence import`
 struct FenceImports: AsyncParsableCommand {
@@ -54,21 +55,24 @@ struct FenceImports: AsyncParsableCommand {
         wish.watch = watch.isEmpty ? nil : watch
         wish.options = try features.options(file: path, layer: features.layer)
         let outcome = try await ServiceAdministration(try file.load()).importFences(wish, into: service)
-        for refusal in outcome.refusals.prefix(Self.mostRefusals) { complain("refused: \(refusal)") }
-        if outcome.refused > Self.mostRefusals { complain("refused: \(outcome.refused - Self.mostRefusals) more") }
+        for refusal in outcome.refusals.prefix(Self.mostRefusals) { Output.complain("refused: \(refusal)") }
+        if outcome.refused > Self.mostRefusals {
+            Output.complain("refused: \(outcome.refused - Self.mostRefusals) more")
+        }
         if outcome.idle > 0 {
-            complain(
+            Output.complain(
                 "\(counted(outcome.idle, "fence")) of them watch nobody: give --watch or --watch-everyone, or the member watch"
             )
         }
-        print(
+        Output.print(
             "Fences: \(outcome.added) new, \(outcome.changed) changed, \(outcome.unchanged) unchanged, "
                 + "\(outcome.removed) removed" + (dryRun ? " (nothing is stored)" : ""))
         if outcome.notChosen + outcome.outside > 0 {
-            print("Other features: \(outcome.notChosen) not chosen by --where, \(outcome.outside) not in --within")
+            Output.print(
+                "Other features: \(outcome.notChosen) not chosen by --where, \(outcome.outside) not in --within")
         }
         if outcome.held > 0 {
-            print("Fences that stay, because refused features may be theirs: \(outcome.held)")
+            Output.print("Fences that stay, because refused features may be theirs: \(outcome.held)")
         }
         if outcome.refused > 0 { throw ExitCode.failure }
     }

@@ -38,22 +38,23 @@ struct ImportTracks: AsyncParsableCommand {
                 "\(progress.points) points, \(progress.of > 0 ? progress.bytes * 100 / progress.of : 0) % of the files")
         }
         line.clear()
-        for refusal in outcome.refusals { complain("refused: \(refusal)") }
+        for refusal in outcome.refusals { Output.complain("refused: \(refusal)") }
         if outcome.refused > outcome.refusals.count {
-            complain("refused: \(outcome.refused - outcome.refusals.count) more lines")
+            Output.complain("refused: \(outcome.refused - outcome.refusals.count) more lines")
         }
         if !outcome.withoutColumn.isEmpty {
-            complain(
+            Output.complain(
                 "left out, because the service has no track column of this name: "
                     + outcome.withoutColumn.joined(separator: ", "))
         }
         if outcome.impossibleHeights > 0 {
-            complain(
+            Output.complain(
                 "\(counted(outcome.impossibleHeights, "height")) left out, because no height can be so; the points stay"
             )
         }
         let verb = dryRun ? "can be imported" : "imported"
-        print("\(verb): \(outcome.points) points of \(outcome.entities) entities; refused: \(outcome.refused) lines")
+        Output.print(
+            "\(verb): \(outcome.points) points of \(outcome.entities) entities; refused: \(outcome.refused) lines")
         guard outcome.points > 0 || outcome.refused == 0 else {
             throw ServerError(.file, "no line of the files is a point")
         }

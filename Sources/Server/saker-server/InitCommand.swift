@@ -1,5 +1,6 @@
 import ArgumentParser
 import ServerRuntime
+import Terminal
 import TrackModel
 
 struct Initialize: AsyncParsableCommand {
@@ -68,23 +69,26 @@ struct Initialize: AsyncParsableCommand {
         initialization.httpPort = httpPort.map(Int.init)
         initialization.isForLegacyDevices = legacyDevice
         let made = try await initialization.run()
-        print("Made in \(directory):")
-        for (name, purpose) in made.files { print("  \(padded(name, to: 19))\(purpose)") }
-        print("\nService \(made.service.rawValue), \"\(name)\"")
+        Output.print("Made in \(directory):")
+        for (name, purpose) in made.files { Output.print("  \(padded(name, to: 19))\(purpose)") }
+        Output.print()
+        Output.print("Service \(made.service.rawValue), \"\(name)\"")
         printKey(made.accessKey, made.token == nil ? made.enrollment : nil)
         if let token = made.token, let line = made.enrollment {
-            print("")
+            Output.print("")
             printToken(token, line)
         } else if made.enrollment == nil {
-            print(
-                "\nVehicles get their certificates over HTTPS, which has no port that they can be told: set https_port in [web]"
+            Output.print()
+            Output.print(
+                "Vehicles get their certificates over HTTPS, which has no port that they can be told: set https_port in [web]"
             )
-            print("of server.toml, then `saker-server token create \(made.service.rawValue)`.")
+            Output.print("of server.toml, then `saker-server token create \(made.service.rawValue)`.")
         }
         // The unit takes these two files by itself.
         let isUnits = ServerConfiguration.usualPaths.contains(made.configurationPath)
-        print(
-            "\nNext: "
+        Output.print()
+        Output.print(
+            "Next: "
                 + (isUnits
                     ? "sudo systemctl enable --now saker-server"
                     : "saker-server serve --config \(made.configurationPath)"))

@@ -45,7 +45,7 @@ extension Services {
 
         func run() async throws {
             let number = try await ServiceAdministration(try file.load()).setKey(key, of: service, isDisabled: true)
-            print("Service \(service): the key \(number) is disabled")
+            Output.print("Service \(service): the key \(number) is disabled")
         }
     }
 
@@ -61,7 +61,7 @@ extension Services {
 
         func run() async throws {
             let number = try await ServiceAdministration(try file.load()).setKey(key, of: service, isDisabled: false)
-            print("Service \(service): the key \(number) is valid")
+            Output.print("Service \(service): the key \(number) is valid")
         }
     }
 }

@@ -1,5 +1,6 @@
 import ConfigurationFile
 import ServerRuntime
+import Terminal
 import TrackModel
 import TrackStore
 
@@ -20,13 +21,14 @@ private func printKey(_ key: ServiceAdministration.NewKey, _ enrollment: Enrollm
     // A signed key is for clients of the Web API; an agent logs in with a plain one.
     printKey(key.accessKey, key.signingKey == nil ? enrollment : nil)
     if key.rights.end == nil, key.rights.scopes == .former {
-        print(
-            "\nThe key also reads and writes all tracks of the service over the Web API. A key that only lets vehicles log in:"
+        Output.print()
+        Output.print(
+            "The key also reads and writes all tracks of the service over the Web API. A key that only lets vehicles log in:"
                 + " saker-server key create \(key.service.rawValue) --legacy-device")
     }
     guard let signingKey = key.signingKey else { return }
-    print("Signing key (sk): \(signingKey.revealed)")
-    print(
+    Output.print("Signing key (sk): \(signingKey.revealed)")
+    Output.print(
         key.isSigningKeySealed
             ? "The signing key is stored encrypted."
             : "The signing key is stored readable, because the server needs it to check signatures: whoever can read the "
@@ -35,21 +37,25 @@ private func printKey(_ key: ServiceAdministration.NewKey, _ enrollment: Enrollm
 
 /// Prints an access key and the enrolment string with it.
 func printKey(_ accessKey: Secret, _ enrollment: EnrollmentString?) {
-    print("Access key (ak): \(accessKey.revealed)")
-    print("Its number for `saker-server service disable-key`: \(AccessKey(accessKey.revealed).hash.number)")
-    print("Only a hash of the access key is stored: this is the only time it is shown.")
+    Output.print("Access key (ak): \(accessKey.revealed)")
+    Output.print("Its number for `saker-server service disable-key`: \(AccessKey(accessKey.revealed).hash.number)")
+    Output.print("Only a hash of the access key is stored: this is the only time it is shown.")
     guard let enrollment else { return }
-    print(
-        "\nEnrolment string: run `saker enroll` with it on a vehicle. It holds the access key; treat it like a password.\n"
-    )
-    print(enrollment.encoded.revealed)
+    Output.print()
+    Output.print(
+        "Enrolment string: run `saker enroll` with it on a vehicle. It holds the access key; treat it like a password.")
+    Output.print()
+    Output.print(enrollment.encoded.revealed)
 }
 
 /// Prints an enrolment token and the line with it.
 func printToken(_ token: TokenRecord, _ line: EnrollmentString) {
     let end = token.end.map { ", until \(TimeText.universal($0))" } ?? ""
-    print("Token \(token.number) of service \(token.service.rawValue): for \(counted(token.uses, "vehicle"))\(end)")
-    print("Only a hash of the token is stored: this is the only time it is shown.")
-    print("\nEnrolment line: run `saker enroll` with it on each vehicle. Who has it can make vehicles of yours.\n")
-    print(line.encoded.revealed)
+    Output.print(
+        "Token \(token.number) of service \(token.service.rawValue): for \(counted(token.uses, "vehicle"))\(end)")
+    Output.print("Only a hash of the token is stored: this is the only time it is shown.")
+    Output.print()
+    Output.print("Enrolment line: run `saker enroll` with it on each vehicle. Who has it can make vehicles of yours.")
+    Output.print()
+    Output.print(line.encoded.revealed)
 }

@@ -40,8 +40,8 @@ struct Listing<Row> {
     }
 
     func show(_ rows: [Row], _ options: ListOptions) {
-        if options.json { return print(json(rows)) }
-        for line in lines(rows, width: options.table.width) { print(line) }
+        if options.json { return Output.print(json: json(rows).description) }
+        for line in lines(rows, width: options.table.width) { Output.print(line) }
     }
 
     func lines(_ rows: [Row], width: Int?) -> [String] {

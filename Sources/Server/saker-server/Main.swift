@@ -12,7 +12,7 @@ enum Program {
         // A pipe behind us that nobody reads any more must not end the process by a signal.
         signal(SIGPIPE, SIG_IGN)
         if let problem = UnknownCommand.problem(Array(CommandLine.arguments.dropFirst()), of: SakerServer.self) {
-            complain(problem, status: 2)
+            complain(problem.printable, status: 2)
         }
         do {
             var command = try SakerServer.parseAsRoot()
@@ -22,11 +22,11 @@ enum Program {
                 try command.run()
             }
         } catch let error as FenceCommandFailure {
-            complain(error.description, status: error.code == .usage ? 2 : 1)
+            complain(error.description.printable, status: error.code == .usage ? 2 : 1)
         } catch let error as ServerError where error.code != .usage {
-            complain(error.detail, status: 1)
+            complain(error.detail.printable + WorkingUser.remark(on: error.detail), status: 1)
         } catch let error as ServerError {
-            complain(error.detail + "\nSee 'saker-server --help'.", status: 2)
+            complain(error.detail.printable + "\nSee 'saker-server --help'.", status: 2)
         } catch let code as ExitCode {
             // The command has said everything itself.
             exit(code.rawValue)
@@ -38,9 +38,7 @@ enum Program {
     }
 
     private static func complain(_ message: String, status: Int32) -> Never {
-        let text = (message.hasPrefix("Error: ") ? "" : "saker-server: ") + message
-        let line = Array((TextFold.text(text, width: TerminalSize.errorColumns) + "\n").utf8)
-        _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        Output.complain(text: (message.hasPrefix("Error: ") ? "" : "saker-server: ") + message)
         exit(status)
     }
 }

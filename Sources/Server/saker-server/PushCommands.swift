@@ -68,7 +68,7 @@ struct Pushes: AsyncParsableCommand {
                 .push(body, type: type, to: all ? nil : entity, lifetime: lifetime, in: service)
             let whom = queued.count == 1 ? "1 entity" : "\(queued.count) entities"
             let nobody = queued.count == 0 ? " It has none yet, so nobody will get it." : ""
-            print("Message \(queued.message) is queued for \(whom) of service \(service).\(nobody)")
+            Output.print("Message \(queued.message) is queued for \(whom) of service \(service).\(nobody)")
         }
 
         /// One byte more than is allowed is enough to be refused.
@@ -130,7 +130,7 @@ struct Pushes: AsyncParsableCommand {
             let found = try await ServiceAdministration(try file.load())
                 .pushes(of: service, matching: PushFilter(entity: entity, state: state), limit: limit)
             guard !json else {
-                for push in found.pushes { print(push.json) }
+                for push in found.pushes { Output.print(json: push.json.description) }
                 return
             }
             var rows = TextTable([
@@ -143,9 +143,9 @@ struct Pushes: AsyncParsableCommand {
                     push.created, "\(record.push.message)", "\(record.push.type)", record.entity, push.state.rawValue,
                     push.since ?? "-", record.push.body)
             }
-            for line in rows.lines(width: table.width) { print(line) }
+            for line in rows.lines(width: table.width) { Output.print(line) }
             let rest = found.total - found.pushes.count
-            if rest > 0 { print("\(rest) more: raise --limit, or choose with --entity and --state") }
+            if rest > 0 { Output.print("\(rest) more: raise --limit, or choose with --entity and --state") }
         }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ServerRuntime
+import Terminal
 import TrackStore
 
 extension Services {
@@ -31,7 +32,7 @@ extension Services {
             let configuration = try file.load()
             try await ServiceAdministration(configuration).setRetention(retention, of: service)
             let kept = retention.days(standard: configuration.store.retentionDays)
-            print(
+            Output.print(
                 "Service \(service) keeps its points "
                     + (kept.map { "for \($0) day\($0 == 1 ? "" : "s")" } ?? "for ever"))
         }

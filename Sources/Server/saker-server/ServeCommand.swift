@@ -3,6 +3,7 @@ import ConfigurationFile
 import Logging
 import ServerRuntime
 import Systemd
+import Terminal
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,7 +27,7 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         let configuration = try file.load()
         if printConfig {
-            print(configuration.effective.toml, terminator: "")
+            Output.print(text: configuration.effective.toml)
             return
         }
         let threshold = LogThreshold(configuration.logLevel)
@@ -41,6 +42,6 @@ struct Serve: AsyncParsableCommand {
             logger: logger)
         guard check else { return try await runtime.run() }
         try await runtime.check()
-        print("\(configuration.effective.path) is sound.")
+        Output.print("\(configuration.effective.path) is sound.")
     }
 }

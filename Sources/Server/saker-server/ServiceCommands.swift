@@ -34,7 +34,7 @@ struct Services: AsyncParsableCommand {
             let configuration = try file.load()
             let made = try await ServiceAdministration(configuration)
                 .create(named: name, isSigned: signed, isForLegacyDevices: legacyDevice)
-            print("Service \(made.service.rawValue), \"\(name)\"")
+            Output.print("Service \(made.service.rawValue), \"\(name)\"")
             try printKey(made, configuration)
         }
     }
@@ -80,7 +80,7 @@ struct Services: AsyncParsableCommand {
 
         func run() async throws {
             try await ServiceAdministration(try file.load()).rename(service, to: name)
-            print("Service \(service), \"\(name)\"")
+            Output.print("Service \(service), \"\(name)\"")
         }
     }
 
@@ -104,7 +104,7 @@ struct Services: AsyncParsableCommand {
             let configuration = try file.load()
             let made = try await ServiceAdministration(configuration)
                 .rotateKey(of: service, keepingOld: keepOld, isSigned: signed)
-            print(
+            Output.print(
                 "Service \(made.service.rawValue): " + (keepOld ? "a further key" : "a new key, the earlier ones ended")
             )
             try printKey(made, configuration)

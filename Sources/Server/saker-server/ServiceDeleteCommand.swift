@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import ServerRuntime
+import Terminal
 import TrackModel
 import TrackStore
 
@@ -33,27 +34,26 @@ extension Services {
             let administration = try await ServiceAdministration(try file.load())
             if let plan = try await administration.deletionPlan(for: service) {
                 let held = plan.holdings
-                print(
+                Output.print(
                     "Service \(service), \"\(plan.service.name)\", has \(counted(held.entities, "entity", many: "entities")), "
                         + "\(counted(held.points, "point")), \(counted(held.keys, "key")) and \(counted(held.devices, "device"))."
                 )
                 if !yes { try ask() }
                 try await administration.delete(plan)
             } else {
-                print("Service \(service) was deleted before. What is left of it goes now.")
+                Output.print("Service \(service) was deleted before. What is left of it goes now.")
             }
             var told = 0
             try await administration.removeDeletedServices { rows in
                 guard rows >= told + Self.rowsBetweenLines else { return }
                 told = rows
-                complain("\(rows) rows are gone")
+                Output.complain("\(rows) rows are gone")
             }
-            print("Service \(service) is deleted.")
+            Output.print("Service \(service) is deleted.")
         }
 
         private func ask() throws {
-            print("All of this is deleted for good. To go on, type the number of the service: ", terminator: "")
-            fflush(nil)
+            Output.ask("All of this is deleted for good. To go on, type the number of the service: ")
             guard let answer = readLine() else {
                 throw ServerError(
                     .usage,

@@ -90,7 +90,7 @@ struct ServiceFences: FenceHolder, FenceStatusHolder {
     }
 
     private func tell(_ answer: JSONValue, _ text: String) {
-        print(json ? answer.description : TerminalText.safe(text))
+        if json { Output.print(json: answer.description) } else { Output.print(text) }
     }
 
     // MARK: Reading
@@ -124,7 +124,7 @@ struct ServiceFences: FenceHolder, FenceStatusHolder {
                 of: entity, to: choice(selection, entity: nil), of: service)
         }
         let relations = found.map(FenceRelation.init)
-        if json { print(JSONValue.array(relations.map(\.json)).description) }
+        if json { Output.print(json: JSONValue.array(relations.map(\.json)).description) }
         return (selection.entity ?? "", relations)
     }
 }

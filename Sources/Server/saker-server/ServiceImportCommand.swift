@@ -2,6 +2,7 @@ import ArgumentParser
 import ConfigurationFile
 import Glibc
 import ServerRuntime
+import Terminal
 import TrackStore
 
 extension Services {
@@ -29,8 +30,9 @@ extension Services {
             let (key, secret) = try Self.read()
             let done = try await ServiceAdministration(configuration)
                 .importKey(key, secret: secret, of: service, named: name, rights: rights)
-            print("Service \(service)" + (done.isNew ? " is made" : " was there already"))
-            print("The key \(done.number) opens it for \(rights.scopes.text)" + (secret == nil ? "" : ", signed"))
+            Output.print("Service \(service)" + (done.isNew ? " is made" : " was there already"))
+            Output.print(
+                "The key \(done.number) opens it for \(rights.scopes.text)" + (secret == nil ? "" : ", signed"))
         }
 
         private static func read() throws -> (key: Secret, secret: Secret?) {

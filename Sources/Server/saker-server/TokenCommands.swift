@@ -25,6 +25,10 @@ struct Tokens: AsyncParsableCommand {
                 ask (you, for each vehicle, with saker-server device approve), or list=FILE (the serial numbers in the first \
                 column of a CSV file, each once).
 
+                A vehicle that wants to be an entity with a past (its track, or a vehicle that logs in with an access key) waits for \
+                saker-server device approve, because whoever has the token would read the track. --take-over lets it in: for vehicles \
+                of today that get certificates of their own. Give such a token few uses and an early end.
+
                 Examples:
                 saker-server token create 1
                 saker-server token create 1 --uses 10000 --until 2027-03-01 --name 'truck-{serial}' --approve ask --qr
@@ -44,6 +48,8 @@ struct Tokens: AsyncParsableCommand {
         var name = "{entity}"
         @Option(help: ArgumentHelp("Who decides: auto, ask, or list=FILE.", valueName: "who"))
         var approve = "auto"
+        @Flag(help: "Also let vehicles in, without approval, that take over an entity with a past.")
+        var takeOver = false
         @Option(help: ArgumentHelp("A note for people.", valueName: "text"))
         var note = ""
         @Flag(help: "Draw the line as a QR code too. Needs the program qrencode.")
@@ -63,6 +69,7 @@ struct Tokens: AsyncParsableCommand {
             var wish = ServiceAdministration.TokenWish()
             wish.uses = uses
             wish.note = note
+            wish.takesPast = takeOver
             do throws(NamePatternError) {
                 wish.pattern = try NamePattern(name)
             } catch {
@@ -146,7 +153,7 @@ struct Tokens: AsyncParsableCommand {
         func run() async throws {
             let devices = try await ServiceAdministration(try file.load())
                 .revokeToken(token, withDevices: withDevices)
-            print(
+            Output.print(
                 "Token \(token) is revoked" + (withDevices ? ", and \(counted(devices, "device")) with it" : ""))
         }
     }

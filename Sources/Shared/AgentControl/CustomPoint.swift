@@ -102,6 +102,10 @@ package enum CustomPoint {
         guard let name = value.stringValue, name.utf8.count <= 128 else {
             throw Problem(member: "object_name", detail: "object_name must be a text of at most 128 bytes")
         }
+        guard !name.hasHidden else {
+            throw Problem(
+                member: "object_name", detail: "object_name must not hold control, direction or invisible characters")
+        }
         return name
     }
 

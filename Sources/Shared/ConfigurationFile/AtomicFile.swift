@@ -1,3 +1,4 @@
+internal import DirectoryAccess
 package import Glibc
 
 /// Writes a file so that a reader, or a power cut, sees all of the old one or all of the new one.
@@ -13,23 +14,27 @@ package enum AtomicFile {
         _ bytes: some Collection<UInt8>, to path: String, mode: mode_t, group: gid_t? = nil, replacing: Bool = true,
         like model: String? = nil
     ) throws(ConfigurationError) {
-        var old = stat()
-        var hasOld = lstat(path, &old) == 0
-        if hasOld, !replacing {
+        let (folder, last) = DirectoryHandle.parts(of: path)
+        let name = FileName(last)
+        let directory = try opened(folder, for: path)
+        var old = directory.status(of: name)
+        if old != nil, !replacing {
             throw ConfigurationError(.exists, file: path, "exists already and is left as it is")
         }
-        if !hasOld, let model { hasOld = lstat(model, &old) == 0 }
+        if old == nil, let model { old = directory.status(of: FileName(DirectoryHandle.parts(of: model).name)) }
         var generator = SystemRandomNumberGenerator()
-        let temporary = path + ".new-" + String(UInt64.random(in: .min ... .max, using: &generator), radix: 36)
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw failure(path, "cannot be written", errno) }
+        let temporary = FileName(
+            last + ".new-" + String(UInt64.random(in: .min ... .max, using: &generator), radix: 36))
+        let descriptor = try trying("cannot be written", path) { () throws(FileTrouble) in
+            try directory.create(temporary, mode: 0o600)
+        }
         var isOpen = true
         var isPlaced = false
         defer {
             if isOpen { close(descriptor) }
-            if !isPlaced { unlink(temporary) }
+            if !isPlaced { try? directory.remove(temporary) }
         }
-        if hasOld { _ = fchown(descriptor, old.st_uid, old.st_gid) }
+        if let old { _ = fchown(descriptor, old.owner, old.group) }
         // Before the name appears: a power cut after it must not leave a file that the group cannot read.
         if let group, fchown(descriptor, uid_t.max, group) != 0, geteuid() == 0 {
             throw failure(path, "cannot be given its group", errno)
@@ -40,25 +45,62 @@ package enum AtomicFile {
         isOpen = false
         guard close(descriptor) == 0 else { throw failure(path, "cannot be written to disk", errno) }
         if replacing {
-            guard rename(temporary, path) == 0 else { throw failure(path, "cannot be put in place", errno) }
+            try trying("cannot be put in place", path) { () throws(FileTrouble) in
+                try directory.rename(temporary, to: name)
+            }
+            isPlaced = true
         } else {
             // A link, unlike a rename, refuses to replace what another program wrote in the meantime.
-            guard link(temporary, path) == 0 else {
-                if errno == EEXIST {
+            do throws(FileTrouble) {
+                try directory.link(temporary, to: name)
+            } catch {
+                if error.number == EEXIST {
                     throw ConfigurationError(.exists, file: path, "exists already and is left as it is")
                 }
-                throw failure(path, "cannot be put in place", errno)
+                throw failure(path, "cannot be put in place", error.number)
             }
-            unlink(temporary)
         }
-        isPlaced = true
-        syncDirectory(of: path)
+        // Best effort: some file systems cannot sync a directory, and the file itself is safe already.
+        try? directory.synchronize()
     }
 
-    /// Puts a file into the place of another one of the same file system, durably.
+    /// Puts a file into the place of another one of the same directory, durably.
     package static func move(_ path: String, to other: String) throws(ConfigurationError) {
-        guard rename(path, other) == 0 else { throw failure(path, "cannot become \(other)", errno) }
-        syncDirectory(of: other)
+        let (folder, name) = DirectoryHandle.parts(of: path)
+        let directory = try opened(folder, for: path)
+        try trying("cannot become \(other)", path) { () throws(FileTrouble) in
+            try directory.rename(FileName(name), to: FileName(DirectoryHandle.parts(of: other).name))
+        }
+        try? directory.synchronize()
+    }
+
+    /// Removes a file, or a link itself. One that is not there is no error.
+    package static func remove(_ path: String) throws(ConfigurationError) {
+        let (folder, name) = DirectoryHandle.parts(of: path)
+        do throws(FileTrouble) {
+            try DirectoryHandle(folder).remove(FileName(name))
+        } catch {
+            guard !error.isAbsence else { return }
+            throw failure(path, "cannot be removed", error.number)
+        }
+    }
+
+    private static func opened(_ folder: String, for path: String) throws(ConfigurationError) -> DirectoryHandle {
+        do throws(FileTrouble) {
+            return try DirectoryHandle(folder)
+        } catch {
+            throw failure(error.number == ELOOP ? error.path : path, "cannot be written", error.number)
+        }
+    }
+
+    @discardableResult private static func trying<Result>(
+        _ what: String, _ path: String, _ body: () throws(FileTrouble) -> Result
+    ) throws(ConfigurationError) -> Result {
+        do throws(FileTrouble) {
+            return try body()
+        } catch {
+            throw failure(path, what, error.number)
+        }
     }
 
     private static func writeAll(_ bytes: [UInt8], to descriptor: Int32, path: String) throws(ConfigurationError) {
@@ -73,21 +115,12 @@ package enum AtomicFile {
         }
     }
 
-    /// Best effort: some file systems cannot sync a directory, and the file itself is safe already.
-    private static func syncDirectory(of path: String) {
-        let directory = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        fsync(descriptor)
-        close(descriptor)
-    }
-
     private static func failure(_ path: String, _ what: String, _ code: Int32) -> ConfigurationError {
         let reason =
             switch code {
             case ENOENT: "its directory does not exist"
             case EACCES, EPERM: "this user may not write there"
-            default: String(cString: strerror(code))
+            default: FileTrouble(path: path, number: code).reason
             }
         return ConfigurationError(.unwritable, file: path, "\(what): \(reason)")
     }

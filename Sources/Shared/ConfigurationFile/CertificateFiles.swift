@@ -33,7 +33,7 @@ package struct CertificateFiles: Hashable, Sendable {
         do throws(ConfigurationError) {
             try AtomicFile.write(Array(newKey.utf8), to: key, mode: 0o600)
         } catch {
-            unlink(next)
+            try? AtomicFile.remove(next)
             throw error
         }
         try after(.key)
@@ -51,8 +51,7 @@ package struct CertificateFiles: Hashable, Sendable {
     package func settle(isNextForKey: Bool) throws(ConfigurationError) {
         guard access(next, F_OK) == 0 else { return }
         guard isNextForKey else {
-            unlink(next)
-            return
+            return try AtomicFile.remove(next)
         }
         try AtomicFile.move(next, to: certificate)
     }

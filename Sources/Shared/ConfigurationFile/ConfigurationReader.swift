@@ -34,7 +34,16 @@ package struct ConfigurationReader: Sendable {
 
     /// Reads the file; throws `.unreadable` or `.syntax`.
     package init(path: String) throws(ConfigurationError) {
-        let (bytes, status) = try FileReading.bytes(of: path, limit: Self.maximumFileBytes)
+        try self.init(try FileReading.bytes(of: path, limit: Self.maximumFileBytes), path)
+    }
+
+    /// Reads a file that is open.
+    package init(descriptor: Int32, path: String) throws(ConfigurationError) {
+        try self.init(try FileReading.bytes(from: descriptor, of: path, limit: Self.maximumFileBytes), path)
+    }
+
+    private init(_ file: ([UInt8], FileReading.Status), _ path: String) throws(ConfigurationError) {
+        let (bytes, status) = file
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw ConfigurationError(.syntax, file: path, "is not UTF-8")
         }

@@ -11,6 +11,13 @@ enum FileReading {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw ConfigurationError(.unreadable, file: path, explain(errno)) }
         defer { close(descriptor) }
+        return try bytes(from: descriptor, of: path, limit: limit)
+    }
+
+    /// The rest of a file that is open.
+    static func bytes(
+        from descriptor: Int32, of path: String, limit: Int
+    ) throws(ConfigurationError) -> ([UInt8], Status) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
             throw ConfigurationError(.unreadable, file: path, explain(errno))

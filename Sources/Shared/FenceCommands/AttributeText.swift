@@ -1,5 +1,6 @@
 package import AgentControl
 package import JSON
+internal import Terminal
 internal import TrackModel
 
 /// Reads attributes from the arguments, and tells which ones the agent ignored.

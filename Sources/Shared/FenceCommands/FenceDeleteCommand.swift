@@ -65,8 +65,8 @@ package struct FenceDelete<Holder: FenceHolder>: AsyncParsableCommand {
                 "deleting \(fences.count == 1 ? "1 fence" : "\(fences.count) fences") cannot be undone: give --yes when nobody can be asked"
             )
         }
-        for line in holder.table(fences) { print(line) }
-        FenceOutput.write("Delete \(what)? [y/N] ", to: STDOUT_FILENO)
+        for line in holder.table(fences) { Output.print(line) }
+        Output.ask("Delete \(what)? [y/N] ")
         guard ["y", "yes"].contains((readLine() ?? "").trimmed.lowercased()) else {
             throw FenceCommandFailure(.failed, "nothing was deleted")
         }

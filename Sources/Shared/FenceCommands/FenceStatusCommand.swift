@@ -91,7 +91,7 @@ package struct FenceStatusCommand<Holder: FenceStatusHolder>: AsyncParsableComma
         let place = try at.map { try PlaceText.place($0, "--at") }
         let (entity, relations) = try await holder.relations(selection, at: place.map { ($0, datum) })
         if holder.printsJSON { return }
-        for line in lines(relations, entity: entity, isPlace: place != nil, now: LocalTime.now) { print(line) }
+        for line in lines(relations, entity: entity, isPlace: place != nil, now: LocalTime.now) { Output.print(line) }
     }
 
     func lines(_ all: [FenceRelation], entity: String, isPlace: Bool, now: Int64) -> [String] {

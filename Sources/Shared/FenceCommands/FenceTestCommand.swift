@@ -85,10 +85,10 @@ package struct FenceTest<Holder: FenceHolder>: AsyncParsableCommand {
             }
         }
         if holder.printsJSON {
-            print(TrialView.json(trial).description)
+            Output.print(json: TrialView.json(trial).description)
         } else {
-            for line in TrialView.lines(trial, fences: found.count, width: table.width) { print(line) }
-            if let output { print("The map is in \(output.printable).") }
+            for line in TrialView.lines(trial, fences: found.count, width: table.width) { Output.print(line) }
+            if let output { Output.print("The map is in \(output.printable).") }
         }
         guard leftOut == 0 else {
             throw FenceCommandFailure(
@@ -134,7 +134,7 @@ package struct FenceTest<Holder: FenceHolder>: AsyncParsableCommand {
     }
 
     private func complain(_ line: String) {
-        FenceOutput.complain("\(Holder.program.prefix { $0 != " " }): \(line)")
+        Output.complain("\(Holder.program.prefix { $0 != " " }): \(line)")
     }
 
     /// The zones that the windows of the fences name, for the time of the track.

@@ -1,9 +1,24 @@
+internal import DirectoryAccess
 internal import Glibc
+internal import Terminal
 
 /// A file that is written beside its place and put there as a whole, or standard output.
 package struct OutputFile {
+    private final class Place {
+        let directory: DirectoryHandle
+        let name: FileName
+        let temporary: FileName
+
+        init(_ directory: consuming DirectoryHandle, _ name: FileName, _ temporary: FileName) {
+            self.directory = directory
+            (self.name, self.temporary) = (name, temporary)
+        }
+
+        func remove() { try? directory.remove(temporary) }
+    }
+
     private let path: String?
-    private let temporary: String
+    private let place: Place?
     private let descriptor: Int32
     private var buffer: [UInt8] = []
 
@@ -11,16 +26,23 @@ package struct OutputFile {
     package init(_ path: String?) throws(FenceCommandFailure) {
         self.path = path
         guard let path else {
-            (temporary, descriptor) = ("", STDOUT_FILENO)
+            (place, descriptor) = (nil, STDOUT_FILENO)
             return
         }
-        temporary = "\(path).\(getpid()).part"
-        descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw Self.failure(path) }
+        let (folder, name) = DirectoryHandle.parts(of: path)
+        do throws(FileTrouble) {
+            let directory = try DirectoryHandle(folder)
+            let temporary = FileName("\(name).\(getpid()).part")
+            descriptor = try directory.create(temporary, mode: 0o666)
+            place = Place(directory, FileName(name), temporary)
+        } catch {
+            throw Self.failure(path, error)
+        }
     }
 
-    private static func failure(_ path: String) -> FenceCommandFailure {
-        FenceCommandFailure(.failed, "\(path.printable): cannot be written: \(String(cString: strerror(errno)))")
+    private static func failure(_ path: String, _ trouble: FileTrouble? = nil) -> FenceCommandFailure {
+        let reason = trouble?.reason ?? String(cString: strerror(errno))
+        return FenceCommandFailure(.failed, "\(path.printable): cannot be written: \(reason)")
     }
 
     package mutating func write(_ bytes: some Sequence<UInt8>) throws(FenceCommandFailure) {
@@ -31,14 +53,18 @@ package struct OutputFile {
     package mutating func write(_ text: String) throws(FenceCommandFailure) { try write(text.utf8) }
 
     private mutating func flush() throws(FenceCommandFailure) {
+        guard path != nil else {
+            Output.content(buffer)
+            buffer = []
+            return
+        }
         var rest = buffer[...]
         buffer = []
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 {
                 if errno == EINTR { continue }
-                if path == nil, errno == EPIPE { exit(0) }
-                throw Self.failure(path ?? "standard output")
+                throw Self.failure(path ?? "")
             }
             rest = rest.dropFirst(count)
         }
@@ -48,17 +74,23 @@ package struct OutputFile {
     package mutating func finish() throws(FenceCommandFailure) {
         try flush()
         guard let path else { return }
-        guard close(descriptor) == 0, rename(temporary, path) == 0 else {
+        guard close(descriptor) == 0 else {
             let failure = Self.failure(path)
-            unlink(temporary)
+            place?.remove()
             throw failure
+        }
+        do throws(FileTrouble) {
+            if let place { try place.directory.rename(place.temporary, to: place.name) }
+        } catch {
+            place?.remove()
+            throw Self.failure(path, error)
         }
     }
 
     /// Leaves nothing behind after a failure.
     package func discard() {
-        guard path != nil else { return }
+        guard let place else { return }
         close(descriptor)
-        unlink(temporary)
+        place.remove()
     }
 }

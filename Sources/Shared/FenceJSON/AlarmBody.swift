@@ -26,7 +26,7 @@ package struct AlarmBody: Hashable, Sendable {
     package let action: FenceAction
     package let fence: Int32
     package let revision: Int32
-    package let name: String
+    package var name: String
     package var point: Point
     package let crossing: Crossing
     package var group: String?

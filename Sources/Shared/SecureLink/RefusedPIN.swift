@@ -1,3 +1,4 @@
+internal import DirectoryAccess
 internal import Glibc
 
 /// A note on disk that a token refused a PIN. It keeps a program that is restarted again and again from trying the PIN
@@ -27,8 +28,8 @@ package struct RefusedPIN: Hashable, Sendable {
     /// Throws `pinRefused` when the note says that this PIN was refused.
     package func check() throws(SecureLinkError) {
         // The directory is the agent's, and root reads it too: no link is followed, and no pipe is waited for.
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { return }
+        let (folder, name) = DirectoryHandle.parts(of: path)
+        guard let descriptor = try? DirectoryHandle(folder).open(FileName(name)) else { return }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: 8192)
         let count = max(0, unsafe read(descriptor, &bytes, bytes.count))
@@ -43,22 +44,22 @@ package struct RefusedPIN: Hashable, Sendable {
     /// Agent and command line share the note. So root gives it to the owner of the directory, and makes it anew: a link
     /// that the owner has put there would lead root's writing elsewhere.
     package func remember() {
-        unsafe unlink(path)
-        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { return }
+        let (folder, name) = DirectoryHandle.parts(of: path)
+        guard let directory = try? DirectoryHandle(folder) else { return }
+        try? directory.remove(FileName(name))
+        guard let descriptor = try? directory.create(FileName(name), mode: 0o600) else { return }
         defer { close(descriptor) }
-        var directory = stat()
-        let place = path.lastIndex(of: "/").map { String(path[..<$0]) + "/" } ?? "."
-        if geteuid() == 0, unsafe stat(place, &directory) == 0 {
-            _ = fchown(descriptor, directory.st_uid, directory.st_gid)
-        }
+        if geteuid() == 0, let found = directory.status { _ = fchown(descriptor, found.owner, found.group) }
         let bytes = Array(text.utf8)
         _ = unsafe write(descriptor, bytes, bytes.count)
         fsync(descriptor)
     }
 
     /// The token accepted a PIN.
-    package func forget() { unsafe unlink(path) }
+    package func forget() {
+        let (folder, name) = DirectoryHandle.parts(of: path)
+        try? DirectoryHandle(folder).remove(FileName(name))
+    }
 }
 
 extension PIN {

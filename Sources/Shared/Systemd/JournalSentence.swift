@@ -38,11 +38,11 @@ enum JournalSentence {
         return letter.uppercased() + message.dropFirst()
     }
 
-    /// A line break in a value would look like another message.
+    /// A line break in a value would look like another message, and a direction mark would hide what follows.
     private static func oneLine(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
+        guard text.unicodeScalars.contains(where: ReadableText.isUnsafe) else { return text }
         var line = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars { line.append(scalar.properties.generalCategory == .control ? " " : scalar) }
+        for scalar in text.unicodeScalars { line.append(ReadableText.isUnsafe(scalar) ? " " : scalar) }
         return String(line)
     }
 

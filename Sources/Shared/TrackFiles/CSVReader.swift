@@ -119,7 +119,7 @@ struct CSVReader {
                 row.problem = row.problem ?? "it is not UTF-8: convert the file, for example with iconv"
                 return row.cells.append("")
             }
-            row.cells.append(wasQuoted ? text : text.trimmedOfSpace)
+            row.cells.append(CSVText.unguarded(wasQuoted ? text : text.trimmedOfSpace))
         }
         while let byte = try source.next() {
             bytes += 1

@@ -20,8 +20,10 @@ package struct CSVTrackWriter {
     /// Set before ``head``: a last column has the remark in its first row. The column's name is that of no attribute.
     package var roads: WrittenRoads?
     private var hasRemark = false
+    /// Texts that a spreadsheet would compute are kept from it: see ``CSVText``.
+    private let isForPeople: Bool
 
-    package init() {}
+    package init(isForPeople: Bool = true) { self.isForPeople = isForPeople }
 
     /// A row of the spool.
     package mutating func add(_ point: WrittenPoint) -> [UInt8] {
@@ -32,9 +34,13 @@ package struct CSVTrackWriter {
         let fixed = [
             FileText.time(point.time), FileText.degrees(point.latitude), FileText.degrees(point.longitude),
             number(point.speed), number(point.course), number(point.altitude), number(point.accuracy),
-            point.objectName ?? "",
+            text(point.objectName ?? ""),
         ]
-        let own = attributes.map { point.attributes[$0].map(FileText.plain) ?? "" }
+        let own = attributes.map { key in
+            point.attributes[key].map { value in
+                if case .string = value { text(FileText.plain(value)) } else { FileText.plain(value) }
+            } ?? ""
+        }
         let row = Array((fixed + own).map(Self.cell).joined(separator: ",").utf8) + [Self.rowEnd]
         if runs.last?.columns == attributes.count {
             runs[runs.count - 1].bytes += row.count
@@ -44,11 +50,13 @@ package struct CSVTrackWriter {
         return row
     }
 
+    private func text(_ text: String) -> String { isForPeople ? CSVText.guarded(text) : text }
+
     private func number(_ value: Double?) -> String { value.map { FileText.decimal($0, 3) } ?? "" }
 
     /// The first line of the file.
     package var head: String {
-        (Self.columns.map(\.rawValue) + attributes + (roads == nil ? [] : ["_roads"])).map(Self.cell).joined(
+        (Self.columns.map(\.rawValue) + attributes.map(text) + (roads == nil ? [] : ["_roads"])).map(Self.cell).joined(
             separator: ",") + "\n"
     }
 

@@ -2,6 +2,7 @@ import ConfigurationFile
 import JSON
 import ProgramTestKit
 import SecureLink
+import Terminal
 import Testing
 
 @testable import SakerCommand

@@ -142,6 +142,37 @@ import Testing
         #expect(!isThere("/srv/moved/0000000000000001.segment") && isThere("/srv/moved/photo.jpg"))
     }
 
+    /// The configuration of the computer that prepares the image is none of the image's.
+    @Test func noFileIsReadOrEmptiedOutOfTheImage() async throws {
+        try fill()
+        let outside = directory.path + "/outside"
+        try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: true)
+        // It would name the image's data as the agent's.
+        try "[cache]\ndirectory = \"/var/lib/other\"\n[server]\nclient_key = \"/etc/hostname\"\n"
+            .write(toFile: outside + "/agent.toml", atomically: true, encoding: .utf8)
+        try "id\n".write(toFile: outside + "/id", atomically: true, encoding: .utf8)
+        for (name, path) in [("agent.toml", "/etc/saker/agent.toml"), ("id", "/etc/machine-id")] {
+            unlink(root + path)
+            symlink(outside + "/" + name, root + path)
+        }
+        let result = try await SakerProgram.run(["image", "prepare", "--root", root, "--yes"])
+        #expect(result.status == 1 && result.errors.contains("/etc/machine-id"), "\(result.errors)")
+        #expect(isThere("/etc/hostname") && isThere("/var/lib/other/file"))
+        #expect(try String(contentsOfFile: outside + "/id", encoding: .utf8) == "id\n")
+    }
+
+    @Test func noPipeIsWaitedFor() async throws {
+        try fill()
+        for path in ["/etc/machine-id", "/etc/saker/client.toml"] {
+            unlink(root + path)
+            mkfifo(root + path, 0o600)
+            let result = try await SakerProgram.run(["image", "prepare", "--root", root, "--yes"])
+            #expect(result.status == 1 && result.errors.contains(path), "\(result.errors)")
+            unlink(root + path)
+            try write(path, "")
+        }
+    }
+
     @Test func aLinkToASharedDirectoryEmptiesNothing() async throws {
         try fill()
         try Program.succeed("rm", "-rf", root + "/srv/ring")

@@ -58,6 +58,31 @@ import Testing
         try await server.stop()
     }
 
+    /// A server of this version asks for a nonce first, and the key signs it.
+    @Test func theKeySignsWhatTheServerAsksFor() async throws {
+        let nonce = String(repeating: "0a", count: 24)
+        let server = try await EnrolmentServer.start(
+            authority, .issue(days: 90),
+            .json(#"{"status":"challenge","nonce":"\#(nonce)"}"#, status: "401 Unauthorized"),
+            .issue(days: 200))
+        try await enrol(server)
+        #expect(server.requests.last?.body["proves"] == true)
+        let forced = try await renew("--force")
+        #expect(forced.status == 0, "\(forced.errors)")
+        let requests = server.requests.suffix(2)
+        #expect(
+            requests.map { $0.body["nonce"]?.stringValue } == [nil, nonce]
+                && requests.allSatisfy { $0.body["proves"] == true })
+        let file = directory.path + "/second.csr"
+        try (requests.last?.body["request"]?.stringValue ?? "").write(toFile: file, atomically: true, encoding: .utf8)
+        let read = try Program.run("/usr/bin/openssl", ["req", "-in", file, "-noout", "-subject", "-verify"])
+        #expect(read.output.contains("renew:\(nonce)"), "\(read.all)")
+        // A server that only asks ends it.
+        server.answers(.json(#"{"status":"challenge","nonce":"\#(nonce)"}"#, status: "401 Unauthorized"))
+        #expect(try await renew("--force").status == 1)
+        try await server.stop()
+    }
+
     @Test func aCertificateThatHasEndedIsRenewedAtOnce() async throws {
         let server = try await EnrolmentServer.start(authority, .issue(days: -30), .issue(entity: "van_08"))
         try await enrol(server)

@@ -5,6 +5,7 @@ import HTTPExchange
 import JSON
 import ProgramTestKit
 import SecureLink
+import Terminal
 import Testing
 
 @testable import SakerCommand

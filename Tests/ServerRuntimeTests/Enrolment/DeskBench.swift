@@ -100,7 +100,26 @@ struct DeskBench {
         await call(EnrolmentCall.renewalPath, ["request": .string(request)], from: address)
     }
 
-    private func call(
+    /// As a vehicle of this version renews: the second request signs what the first answer asks for.
+    func renewWithProof(
+        _ key: P256.Signing.PrivateKey, nonce changed: String? = nil, from address: String = "192.0.2.1"
+    ) async throws -> (status: Int, answer: [String: JSONValue], request: [String: JSONValue]) {
+        let first = await call(
+            EnrolmentCall.renewalPath, ["request": .string(try Self.request(key)), "proves": true], from: address)
+        guard first.status == 401, let nonce = changed ?? first.answer["nonce"]?.stringValue else {
+            return (first.status, first.answer, [:])
+        }
+        let signed = try CertificateSigningRequest(
+            version: .v1, subject: try DistinguishedName { CommonName("renew:\(nonce)") },
+            privateKey: Certificate.PrivateKey(key), attributes: CertificateSigningRequest.Attributes(),
+            signatureAlgorithm: .ecdsaWithSHA256
+        ).serializeAsPEM().pemString
+        let body: [String: JSONValue] = ["request": .string(signed), "proves": true, "nonce": .string(nonce)]
+        let second = await call(EnrolmentCall.renewalPath, body, from: address)
+        return (second.status, second.answer, body)
+    }
+
+    func call(
         _ path: String, _ body: [String: JSONValue], from address: String
     ) async -> (status: Int, answer: [String: JSONValue]) {
         let reply = await desk.answer(

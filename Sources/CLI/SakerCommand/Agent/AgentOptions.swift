@@ -3,6 +3,7 @@ import ArgumentParser
 import Glibc
 import JSON
 import NIOCore
+import Terminal
 import Varlink
 
 /// How to reach the agent, and how to show its answers.
@@ -35,13 +36,18 @@ struct AgentOptions: ParsableArguments {
     ) async throws {
         let reply = try await reply(method, parameters, timeout: timeout)
         if json {
-            Console.print(reply.description)
+            Output.print(json: reply.description)
         } else {
-            for line in show(try Self.decoded(reply)) { Console.print(line) }
-            if reply["durable"]?.boolValue == false {
-                Console.print("This is not on the disk yet: a power cut now would undo it. See: saker status")
-            }
+            for line in show(try Self.decoded(reply)) { Output.print(line) }
         }
+        try Self.demandDurable(reply)
+    }
+
+    /// Throws when the agent has done what it was told, and its disk has not.
+    static func demandDurable(_ reply: JSONValue) throws(CommandFailure) {
+        guard reply["durable"]?.boolValue == false else { return }
+        throw CommandFailure(
+            .failed, "this is done, and not on the disk yet: a power cut now would undo it. See: saker status")
     }
 
     /// The agent's answer as it is.

@@ -97,9 +97,9 @@ struct CacheCommand: ParsableCommand {
                 from.map { "from \(TimeText.local($0))" }, through.map { "up to \(TimeText.local($0))" },
             ].compactMap { $0 }.joined(separator: " ")
             for line in Info.lines(info.entities, now: TimeText.now, width: TerminalSize.columns) {
-                Console.print(line)
+                Output.print(line)
             }
-            Console.write(
+            Output.ask(
                 "Forget the points of \(whose)\(range.isEmpty ? "" : " \(range)") for good? They were not uploaded. [y/N] "
             )
             guard ["y", "yes"].contains(readLine()?.trimmed.lowercased() ?? "") else {

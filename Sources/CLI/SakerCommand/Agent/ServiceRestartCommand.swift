@@ -2,6 +2,7 @@ import AgentControl
 import ArgumentParser
 import JSON
 import NIOCore
+import Terminal
 
 extension ServiceCommand {
     /// Three calls in one command, so that a refused name leaves the vehicle as it was.
@@ -41,12 +42,16 @@ extension ServiceCommand {
                 throw agent.failure(error)
             }
             if wasGathering { try await gather() }
-            if agent.json { return Console.print(outcome.description) }
+            if agent.json {
+                Output.print(json: outcome.description)
+                return try AgentOptions.demandDurable(outcome)
+            }
             let reply: StartServiceReply = try AgentOptions.decoded(outcome)
             let name = entity ?? before.service.entity
             let state = reply.outcome == .success ? "is online" : "is offline\(reply.reason.map { ": \($0)" } ?? "")"
-            Console.print("The service runs\(name.map { " as \($0)" } ?? "") and \(state).".printable)
-            Console.print(wasGathering ? "Gathering." : "Gathering is off, as before: saker gather start")
+            Output.print("The service runs\(name.map { " as \($0)" } ?? "") and \(state).".printable)
+            Output.print(wasGathering ? "Gathering." : "Gathering is off, as before: saker gather start")
+            try AgentOptions.demandDurable(outcome)
         }
 
         /// A name that this vehicle cannot have is refused while everything still runs.

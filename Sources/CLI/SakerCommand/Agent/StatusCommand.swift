@@ -40,10 +40,10 @@ struct StatusCommand: AsyncParsableCommand {
         var screen = Screen()
         while true {
             if agent.json {
-                Console.print(reply.description)
+                Output.print(json: reply.description)
             } else {
                 let view = StatusView(try AgentOptions.decoded(reply, as: Reply.self).status)
-                Console.write(screen.draw(view.lines(width: TerminalSize.columns), on: Console.size))
+                Output.styled(screen.draw(view.lines(width: TerminalSize.columns), on: Console.size))
             }
             reply = try await next(&screen)
         }
@@ -57,9 +57,9 @@ struct StatusCommand: AsyncParsableCommand {
                 return try await agent.reply(.getStatus)
             } catch let failure as CommandFailure where failure.code == .unreachable {
                 if agent.json {
-                    Console.complain("saker: \(failure)")
+                    Output.complain("saker: \(failure)")
                 } else {
-                    Console.write(
+                    Output.styled(
                         screen.draw([TimeText.clock(TimeText.now) + "  \(failure)"], on: Console.size))
                 }
             }

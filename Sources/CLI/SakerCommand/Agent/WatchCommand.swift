@@ -23,9 +23,9 @@ struct WatchCommand: AsyncParsableCommand {
         do {
             for try await reply in replies {
                 if agent.json {
-                    Console.print(reply.description)
+                    Output.print(json: reply.description)
                 } else if let line = view.line(try AgentOptions.decoded(reply, as: Reply.self).event) {
-                    Console.print(line)
+                    Output.print(line)
                 }
             }
         } catch let error as VarlinkError {

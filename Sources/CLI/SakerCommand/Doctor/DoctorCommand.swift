@@ -45,9 +45,9 @@ struct DoctorCommand: AsyncParsableCommand {
         let examination = Examination(socket: AgentOptions.path(socket), configurationPath: config)
         let diagnosis = Diagnosis(await examination.facts())
         if json {
-            Console.print(diagnosis.json.description)
+            Output.print(json: diagnosis.json.description)
         } else {
-            for line in diagnosis.lines(width: TerminalSize.columns) { Console.print(line) }
+            for line in diagnosis.lines(width: TerminalSize.columns) { Output.print(line) }
         }
         if diagnosis.exitCode != 0 { Glibc.exit(diagnosis.exitCode) }
     }

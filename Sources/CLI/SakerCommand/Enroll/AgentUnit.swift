@@ -1,4 +1,6 @@
+import DirectoryAccess
 import Glibc
+import Terminal
 
 /// The agent as a unit of systemd.
 enum AgentUnit {
@@ -68,8 +70,11 @@ enum AgentUnit {
     /// Lets the system below `root` (empty: this one) enrol itself at its next start. False when the unit is not installed
     /// there. Throws what systemd says.
     static func enableEnrolment(below root: String) throws -> Bool {
-        let folders = ["/etc", "/usr/local/lib", "/usr/lib", "/lib"].map { "\(root)\($0)/systemd/system" }
-        guard folders.contains(where: { access("\($0)/\(enrolment)", F_OK) == 0 }) else { return false }
+        let folders = ["/etc", "/usr/local/lib", "/usr/lib", "/lib"].map { "\($0)/systemd/system" }
+        guard folders.contains(where: { DirectoryHandle.hasFile("\($0)/\(enrolment)", below: root) }) else {
+            return false
+        }
+        if !root.isEmpty { try checkLinks(below: root) }
         let answer = try systemctl((root.isEmpty ? [] : ["--root=\(root)"]) + ["enable"], enrolment)
         guard answer.status == 0 else {
             throw CommandFailure(
@@ -77,6 +82,21 @@ enum AgentUnit {
                 "the copies would not enrol themselves: systemd cannot enable \(enrolment): \(answer.text.printable)")
         }
         return true
+    }
+
+    /// systemd makes a link in this directory of the image, and would follow a link of the image out of it.
+    private static func checkLinks(below root: String) throws(CommandFailure) {
+        var path = ""
+        for part in ["etc", "systemd", "system", "multi-user.target.wants"] {
+            path += "/" + part
+            guard let found = try? DirectoryHandle(path, below: root) else { continue }
+            guard found.path == path else {
+                throw CommandFailure(
+                    .failed,
+                    "the copies would not enrol themselves: \(root)\(path) is a link, which may lead out of the image. Put a directory "
+                        + "in its place")
+            }
+        }
     }
 
     private static func systemctl(_ words: [String], _ unit: String) throws -> (status: Int32, text: String) {

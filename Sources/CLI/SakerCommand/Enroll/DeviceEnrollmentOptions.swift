@@ -1,4 +1,5 @@
 import ArgumentParser
+import Terminal
 
 /// What `saker enroll` needs to know when the line has a token.
 struct DeviceEnrollmentOptions: ParsableArguments {
@@ -90,7 +91,7 @@ struct DeviceEnrollmentOptions: ParsableArguments {
     func waitForTurn() async throws {
         guard unattended, spread > 0 else { return }
         let milliseconds = Int64.random(in: 0..<Int64(spread) * 1000)
-        Console.print("Waiting \(milliseconds / 1000) s before the claim, so that not all vehicles ask at once.")
+        Output.print("Waiting \(milliseconds / 1000) s before the claim, so that not all vehicles ask at once.")
         try await Task.sleep(for: .milliseconds(milliseconds))
     }
 }

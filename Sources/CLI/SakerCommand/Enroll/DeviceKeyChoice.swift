@@ -1,6 +1,7 @@
 import ConfigurationFile
 import Glibc
 import SecureLink
+import Terminal
 
 /// Where the key of a device is: in a file of root's, in the TPM, or in a token.
 struct DeviceKeyChoice: Hashable {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ConfigurationFile
 import Glibc
+import Terminal
 import TrackModel
 
 /// `saker enroll`
@@ -61,10 +62,10 @@ struct EnrollCommand: AsyncParsableCommand {
             throw CommandFailure(.failed, error.detail)
         }
         guard let (written, outcome) = try await enroll(line, directory) else { return }
-        for path in written { Console.print("Wrote \(path)") }
-        Console.print("")
+        for path in written { Output.print("Wrote \(path)") }
+        Output.print("")
         let isStarted = try await putIntoService(directory) { try AgentUnit.restart() }
-        for line in outcome.lines(isStarted: isStarted) { Console.print(line) }
+        for line in outcome.lines(isStarted: isStarted) { Output.print(line) }
     }
 
     /// The files that were written; nil when the vehicle was enrolled meanwhile in another way.
@@ -118,9 +119,9 @@ struct EnrollCommand: AsyncParsableCommand {
         if directory.isEnrolmentUnfinished || line.map({ $0.modified < done.modified }) == true {
             // The enrolment was cut before its end, perhaps before the agent was to start at each boot.
             _ = try await putIntoService(directory) { try AgentUnit.start() }
-            Console.print("This vehicle is enrolled." + (line == nil ? "" : " Removed \(file.printable)."))
+            Output.print("This vehicle is enrolled." + (line == nil ? "" : " Removed \(file.printable)."))
         } else {
-            Console.print("This vehicle is enrolled. Nothing to do.")
+            Output.print("This vehicle is enrolled. Nothing to do.")
         }
         return true
     }
@@ -135,7 +136,7 @@ struct EnrollCommand: AsyncParsableCommand {
             let path = directory.path(DeviceFiles.configuration)
             if try VehicleIdentity(configuration: path) != nil { renewal = Result { try AgentUnit.enableRenewal() } }
         }
-        if device.unattended, file != "-" { unlink(file) }
+        if device.unattended, file != "-" { try? AtomicFile.remove(file) }
         directory.endEnrolment()
         guard isUnit else { return false }
         try start()

@@ -1,5 +1,6 @@
 import ConfigurationFile
 import Glibc
+import Terminal
 
 /// Reads the line that a person was given: from standard input, from the terminal, or from a file.
 enum EnrollmentLine {
@@ -12,7 +13,7 @@ enum EnrollmentLine {
             }
             return text
         }
-        Console.write("Paste the line that saker-server printed: ")
+        Output.ask("Paste the line that saker-server printed: ")
         return readHidden() ?? ""
     }
 
@@ -50,7 +51,7 @@ enum EnrollmentLine {
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
         let outcome = ends?.readLine(limit: EnrollmentString.maximumCharacters) ?? .line(readLine())
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
-        Console.print("")
+        Output.print("")
         ends?.restore()
         switch outcome {
         case .line(let line): return line

@@ -1,3 +1,5 @@
+import Terminal
+
 /// What a person is told at the end of an enrolment.
 struct EnrollmentOutcome: Hashable {
     let server: String

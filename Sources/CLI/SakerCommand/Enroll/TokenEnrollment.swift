@@ -1,6 +1,7 @@
 import ConfigurationFile
 import HTTPExchange
 import SecureLink
+import Terminal
 
 /// Claims an identity with a token: key, request, claim, files.
 struct TokenEnrollment {
@@ -27,9 +28,9 @@ struct TokenEnrollment {
         let address = HTTPAddress(host: line.host, port: Int(line.port))
         let (options, pin) = try trust()
         let client = try EnrolmentClient(address, trusting: options)
-        let identity = try await client.run(.claim, body.encoded, key: key.publicKey, machine)
+        let identity = try await client.claim(body.encoded, key: key.publicKey, machine)
         if let strange = identity.strangeWebAddress {
-            Console.complain(
+            Output.complain(
                 "saker: the server calls its HTTPS address '\(strange)', and \(WebAddress.rule). The vehicle uses \(address). Tell "
                     + "the server's operator: web_address in [enrollment]")
         }

@@ -1,4 +1,5 @@
 import ConfigurationFile
+import DirectoryAccess
 import Glibc
 
 /// The directory of a vehicle's configuration and secrets, `/etc/saker` where systemd starts the agent.
@@ -80,8 +81,8 @@ struct VehicleDirectory: Hashable {
     func mend(_ names: [String]) throws(CommandFailure) {
         guard isSystemWide, geteuid() == 0, let group = Self.agentGroup else { return }
         for name in names {
-            let descriptor = open(path(name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-            guard descriptor >= 0 else { continue }
+            let (folder, last) = DirectoryHandle.parts(of: path(name))
+            guard let descriptor = try? DirectoryHandle(folder).open(FileName(last)) else { continue }
             defer { close(descriptor) }
             var facts = stat()
             guard fstat(descriptor, &facts) == 0, facts.st_uid == 0, facts.st_mode & 0o004 == 0,
@@ -107,7 +108,7 @@ struct VehicleDirectory: Hashable {
 
     /// Removes what an earlier enrolment left. A file that is not there is no error.
     func remove(_ names: [String]) {
-        for name in names { unlink(path(name)) }
+        for name in names { try? AtomicFile.remove(path(name)) }
     }
 
     /// Makes the directory and that of the secrets. Throws also when the agent could not read what is written here.
@@ -123,14 +124,17 @@ struct VehicleDirectory: Hashable {
     }
 
     private func make(_ path: String, _ mode: mode_t) throws(CommandFailure) {
-        if mkdir(path, mode) == 0 {
+        let (folder, name) = DirectoryHandle.parts(of: path)
+        do throws(FileTrouble) {
+            let parent = try DirectoryHandle(folder)
+            // Also a link to a directory, which is then opened as every path is.
+            guard parent.status(of: FileName(name)) == nil else { return }
             // Whatever the umask: the agent's own user must get through.
-            chmod(path, mode)
-            return
+            _ = try parent.makeDirectory(FileName(name), mode: mode)
+        } catch {
+            guard error.number != EEXIST else { return }
+            throw CommandFailure(.failed, "cannot make the directory \(path): \(error.reason)" + Self.asRoot)
         }
-        guard errno != EEXIST else { return }
-        let reason = String(cString: strerror(errno))
-        throw CommandFailure(.failed, "cannot make the directory \(path): \(reason)" + Self.asRoot)
     }
 
     private static var asRoot: String { geteuid() == 0 ? "" : " (as root? sudo saker enroll …)" }

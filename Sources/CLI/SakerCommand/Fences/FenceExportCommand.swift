@@ -45,7 +45,7 @@ struct FenceExport: AsyncParsableCommand {
             file.discard()
             throw error
         }
-        if let output { Console.print("\(Quantity.count(Int64(fences.count), "fence")) in \(output.printable).") }
+        if let output { Output.print("\(Quantity.count(Int64(fences.count), "fence")) in \(output.printable).") }
     }
 }
 

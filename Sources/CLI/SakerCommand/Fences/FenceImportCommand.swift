@@ -56,16 +56,14 @@ struct FenceImportCommand: AsyncParsableCommand {
             file, files, rules, named: name, isReportable: true,
             // All of them: a file that this vehicle has exported changes its own fences.
             existing: { _ in try await ExportedFences.all([:], agent) }, now: now)
-        for line in RefusedFeatures.lines(plan, of: file) { Console.complain("saker: \(line)") }
-        if !agent.json { for line in ImportView.lines(plan) { Console.print(line) } }
+        for line in RefusedFeatures.lines(plan, of: file) { Output.complain("saker: \(line)") }
+        if !agent.json { for line in ImportView.lines(plan) { Output.print(line) } }
         if dryRun {
-            if !agent.json { Console.print("Nothing was changed, because of --dry-run.") }
+            if !agent.json { Output.print("Nothing was changed, because of --dry-run.") }
         } else {
             let reply = try await send(FenceImportText(plan, known, file: name, layer: layer), name, layer)
-            if agent.json { Console.print(reply.description) }
-            if !agent.json, reply["durable"]?.boolValue == false {
-                Console.print("This is not on the disk yet: a power cut now would undo it. See: saker status")
-            }
+            if agent.json { Output.print(json: reply.description) }
+            try AgentOptions.demandDurable(reply)
         }
         guard plan.refused == 0 else {
             throw CommandFailure(

@@ -32,7 +32,7 @@ struct FenceList: AsyncParsableCommand {
             return page.more ? page.fences.last?.id : nil
         }
         if agent.json { return }
-        for line in FenceView.table(fences, width: table.width) { Console.print(line) }
+        for line in FenceView.table(fences, width: table.width) { Output.print(line) }
     }
 }
 
@@ -50,7 +50,7 @@ struct FenceShow: AsyncParsableCommand {
 
     func run() async throws {
         let report = try await FenceCalls.one(fence, agent, whose.source)
-        if agent.json { return Console.print(try JSONValue(encoding: report).description) }
-        for line in FenceView.details(report, width: TerminalSize.columns) { Console.print(line) }
+        if agent.json { return Output.print(json: try JSONValue(encoding: report).description) }
+        for line in FenceView.details(report, width: TerminalSize.columns) { Output.print(line) }
     }
 }

@@ -88,7 +88,7 @@ enum FenceCalls {
         while true {
             let reply = try await agent.reply(
                 method, filter.merging(["after": .integer(after), "limit": 1000]) { $1 }, timeout: .seconds(60))
-            if isPrinted, agent.json { Console.print(reply.description) }
+            if isPrinted, agent.json { Output.print(json: reply.description) }
             guard let last = try show(try AgentOptions.decoded(reply)), last > after else { return }
             after = last
         }

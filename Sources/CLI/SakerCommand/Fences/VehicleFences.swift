@@ -53,7 +53,9 @@ struct VehicleFences: FenceHolder {
 
     func delete(_ fences: [LocalFenceReport], isAll: Bool) async throws {
         guard !fences.isEmpty else {
-            return Console.print(agent.json ? "{\"code\":0,\"deleted\":[],\"durable\":true}" : "There are no fences.")
+            return agent.json
+                ? Output.print(json: "{\"code\":0,\"deleted\":[],\"durable\":true}")
+                : Output.print("There are no fences.")
         }
         let chosen: [String: JSONValue?] =
             isAll ? ["all": true] : ["fences": .array(fences.map { .integer($0.id) })]

@@ -1,12 +1,14 @@
+import DirectoryAccess
 import Glibc
+import Terminal
 
 /// Does the steps of a plan below a root directory, and counts what it removed.
 struct ImageCleaner {
-    private let tree: ImageTree
+    private let root: String
     private(set) var failures: [String] = []
 
     /// `root`: empty for this system.
-    init(root: String) { tree = ImageTree(root: root) }
+    init(root: String) { self.root = root }
 
     /// Files that were removed or emptied.
     mutating func run(_ step: ImagePlan.Step) -> Int {
@@ -31,24 +33,22 @@ struct ImageCleaner {
         }
     }
 
-    private typealias Outcome = Result<Int, ImageTree.Trouble>
+    private typealias Outcome = Result<Int, FileTrouble>
 
     private mutating func at(
-        _ path: String, _ body: (inout ImageCleaner, ImageTree.Place) -> Int
+        _ path: String, _ body: (inout ImageCleaner, borrowing DirectoryHandle) -> Int
     ) -> Int {
-        do throws(ImageTree.Trouble) {
-            return try tree.inside(path) { place throws(ImageTree.Trouble) in body(&self, place) }
+        do throws(FileTrouble) {
+            return body(&self, try root.isEmpty ? DirectoryHandle(path) : DirectoryHandle(path, below: root))
         } catch {
             note(error)
             return 0
         }
     }
 
-    private mutating func atParent(of path: String, _ body: (ImageTree.Place, ImageTree.Name) -> Outcome) -> Int {
-        let end = path.lastIndex(of: "/") ?? path.startIndex
-        return at(String(path[..<end])) { cleaner, place in
-            cleaner.count(body(place, ImageTree.Name(path[end...].drop { $0 == "/" })))
-        }
+    private mutating func atParent(of path: String, _ body: (borrowing DirectoryHandle, FileName) -> Outcome) -> Int {
+        let (folder, name) = DirectoryHandle.parts(of: path)
+        return at(folder) { cleaner, place in cleaner.count(body(place, FileName(name))) }
     }
 
     /// What is missing is no failure.
@@ -61,54 +61,51 @@ struct ImageCleaner {
         }
     }
 
-    private mutating func each(in place: ImageTree.Place, _ body: (ImageTree.Name) -> Outcome) -> Int {
-        do throws(ImageTree.Trouble) {
-            return try ImageTree.names(in: place).reduce(0) { $0 + count(body($1)) }
+    private mutating func each(in place: borrowing DirectoryHandle, _ body: (FileName) -> Outcome) -> Int {
+        var names: [FileName] = []
+        do throws(FileTrouble) {
+            names = try place.names()
         } catch {
             note(error)
-            return 0
+        }
+        return names.reduce(0) { $0 + count(body($1)) }
+    }
+
+    private static func outcome(_ body: () throws(FileTrouble) -> Void) -> Outcome {
+        do throws(FileTrouble) {
+            try body()
+            return .success(1)
+        } catch {
+            return .failure(error)
         }
     }
 
-    private static func remove(_ place: ImageTree.Place, _ name: ImageTree.Name) -> Outcome {
-        if unlinkat(place.descriptor, name.bytes, 0) == 0 { return .success(1) }
-        return .failure(ImageTree.Trouble(path: "\(place.path)/\(name.text)", number: errno))
+    private static func remove(_ place: borrowing DirectoryHandle, _ name: FileName) -> Outcome {
+        outcome { () throws(FileTrouble) in try place.remove(name) }
     }
 
     /// A link that were removed would leave the secret where it points to, and nobody would look there.
-    private static func removeSecret(_ place: ImageTree.Place, _ name: ImageTree.Name) -> Outcome {
-        var facts = stat()
-        guard fstatat(place.descriptor, name.bytes, &facts, AT_SYMLINK_NOFOLLOW) == 0,
-            facts.st_mode & S_IFMT == S_IFLNK
-        else { return remove(place, name) }
-        return .failure(ImageTree.Trouble(path: "\(place.path)/\(name.text)", number: ELOOP))
+    private static func removeSecret(_ place: borrowing DirectoryHandle, _ name: FileName) -> Outcome {
+        guard place.status(of: name)?.kind == .link else { return remove(place, name) }
+        return .failure(FileTrouble(path: "\(place.path)/\(name.text)", number: ELOOP))
     }
 
-    private static func truncate(_ place: ImageTree.Place, _ name: ImageTree.Name) -> Outcome {
-        // A link to another file would empty that one.
-        let descriptor = openat(place.descriptor, name.bytes, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else {
-            return .failure(ImageTree.Trouble(path: "\(place.path)/\(name.text)", number: errno))
-        }
-        fsync(descriptor)
-        close(descriptor)
-        return .success(1)
+    /// A link to another file would empty that one, and a pipe would be waited for.
+    private static func truncate(_ place: borrowing DirectoryHandle, _ name: FileName) -> Outcome {
+        outcome { () throws(FileTrouble) in try place.truncate(name) }
     }
 
     /// What else is in the directory stays, and is not looked into.
-    private mutating func removeOwn(_ place: ImageTree.Place, _ files: OwnFiles) -> Int {
+    private mutating func removeOwn(_ place: borrowing DirectoryHandle, _ files: OwnFiles) -> Int {
         each(in: place) { name in
-            var facts = stat()
-            guard files.contains(name.text),
-                fstatat(place.descriptor, name.bytes, &facts, AT_SYMLINK_NOFOLLOW) == 0,
-                facts.st_mode & S_IFMT == S_IFREG
+            guard files.contains(name.text), place.status(of: name)?.kind == .file
             else { return .success(0) }
             return Self.remove(place, name)
         }
     }
 
     /// Follows no link: what a link points to is not this vehicle's.
-    private mutating func empty(_ place: ImageTree.Place) -> Int {
+    private mutating func empty(_ place: borrowing DirectoryHandle) -> Int {
         // A link on the way may lead to a directory that is not the agent's alone.
         guard place.path == "\(VehicleDirectory.system)/\(VehicleDirectory.credentials)" else {
             failures.append("\(place.path.printable): a link leads there, it may be others' too, and is left")
@@ -117,31 +114,34 @@ struct ImageCleaner {
         return emptyAll(place)
     }
 
-    private mutating func emptyAll(_ place: ImageTree.Place) -> Int {
-        var names: [ImageTree.Name] = []
-        do throws(ImageTree.Trouble) {
-            names = try ImageTree.names(in: place)
+    private mutating func emptyAll(_ place: borrowing DirectoryHandle) -> Int {
+        var names: [FileName] = []
+        do throws(FileTrouble) {
+            names = try place.names()
         } catch {
             note(error)
         }
         return names.reduce(0) { $0 + removeAll(place, $1) }
     }
 
-    private mutating func removeAll(_ place: ImageTree.Place, _ name: ImageTree.Name) -> Int {
-        let path = "\(place.path)/\(name.text)"
-        guard let inner = try? ImageTree.open(place.descriptor, name, path: path) else {
+    private mutating func removeAll(_ place: borrowing DirectoryHandle, _ name: FileName) -> Int {
+        let removed: Int
+        do throws(FileTrouble) {
+            removed = emptyAll(try place.directory(name))
+            try place.removeDirectory(name)
+        } catch {
+            // No directory, or a link to one.
+            guard error.number == ENOTDIR || error.number == ELOOP else {
+                note(error)
+                return 0
+            }
             return count(Self.remove(place, name))
-        }
-        let removed = emptyAll(ImageTree.Place(descriptor: inner, path: path))
-        close(inner)
-        if unlinkat(place.descriptor, name.bytes, AT_REMOVEDIR) != 0 {
-            note(ImageTree.Trouble(path: path, number: errno))
         }
         return removed
     }
 
-    private mutating func note(_ trouble: ImageTree.Trouble) {
-        guard !trouble.isAbsence else { return }
-        failures.append("\(tree.root)\(trouble.path.printable): \(String(cString: strerror(trouble.number)))")
+    private mutating func note(_ trouble: FileTrouble) {
+        guard trouble.number != ENOENT else { return }
+        failures.append("\(root)\(trouble.path.printable): \(trouble.reason)")
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ConfigurationFile
+import DirectoryAccess
 import Glibc
 import SecureLink
 import Terminal
@@ -86,10 +87,20 @@ struct ImagePrepareCommand: AsyncParsableCommand {
     }
 
     private static func reader(_ root: String, _ name: String) throws(CommandFailure) -> ConfigurationReader? {
-        let file = "\(root)\(VehicleDirectory.system)/\(name)"
-        guard FileStatus(of: file) != nil else { return nil }
+        let path = "\(VehicleDirectory.system)/\(name)"
         do throws(ConfigurationError) {
-            return try ConfigurationReader(path: file)
+            guard !root.isEmpty else {
+                return FileStatus(of: path) == nil ? nil : try ConfigurationReader(path: path)
+            }
+            let descriptor: Int32
+            do throws(FileTrouble) {
+                descriptor = try DirectoryHandle.open(path, below: root)
+            } catch {
+                guard error.number != ENOENT else { return nil }
+                throw ConfigurationError(.unreadable, file: root + path, error.reason)
+            }
+            defer { close(descriptor) }
+            return try ConfigurationReader(descriptor: descriptor, path: root + path)
         } catch {
             throw CommandFailure(
                 .failed,
@@ -113,15 +124,15 @@ struct ImagePrepareCommand: AsyncParsableCommand {
 
     private func ask(_ root: String, _ plan: ImagePlan) throws(CommandFailure) {
         guard !yes else { return }
-        Console.print("This removes from \(root.isEmpty ? "this computer" : root):")
+        Output.print("This removes from \(root.isEmpty ? "this computer" : root):")
         for part in plan.parts {
-            Console.print("  \(part.what):")
-            for path in part.paths { Console.print("    \(root)\(path)") }
+            Output.print("  \(part.what):")
+            for path in part.paths { Output.print("    \(root)\(path)") }
         }
         guard Console.asksTerminal else {
             throw CommandFailure(.usage, "nobody can answer here: give --yes")
         }
-        Console.write("Type yes to go on: ")
+        Output.ask("Type yes to go on: ")
         guard readLine()?.trimmed.lowercased() == "yes" else { throw CommandFailure(.failed, "nothing was removed") }
     }
 
@@ -129,7 +140,7 @@ struct ImagePrepareCommand: AsyncParsableCommand {
         var cleaner = ImageCleaner(root: root)
         for part in plan.parts {
             let count = part.steps.reduce(0) { $0 + cleaner.run($1) }
-            Console.print("Removed \(part.what): \(count) files")
+            Output.print("Removed \(part.what): \(count) files")
         }
         sync()
         guard cleaner.failures.isEmpty else {
@@ -140,22 +151,22 @@ struct ImagePrepareCommand: AsyncParsableCommand {
 
     private func tellWhatIsLeft(_ root: String, enrols: Bool) {
         let token = "\(root)\(VehicleDirectory.system)/enroll.token"
-        Console.print("")
-        Console.print(
-            access(token, F_OK) == 0
+        Output.print("")
+        Output.print(
+            DirectoryHandle.hasFile("\(VehicleDirectory.system)/enroll.token", below: root)
                 ? "\(token) stays: each copy enrols itself with it at its first start."
                 : "\(token) is missing. Put the line of saker-server token create there (mode 600), and each copy enrols itself."
         )
         if !enrols {
-            Console.print(
+            Output.print(
                 "But there is no saker-enroll.service, so no copy does: install the agent, and prepare the image again."
             )
         }
-        if !keepSsh, access(root + "/etc/ssh/sshd_config", F_OK) == 0 {
-            Console.print(
+        if !keepSsh, DirectoryHandle.hasFile("/etc/ssh/sshd_config", below: root) {
+            Output.print(
                 "sshd needs new host keys at the first start. Debian makes none by itself: let a unit run ssh-keygen -A before "
                     + "ssh.service.")
         }
-        if root.isEmpty { Console.print("Now shut down, and copy the disk: sudo systemctl poweroff") }
+        if root.isEmpty { Output.print("Now shut down, and copy the disk: sudo systemctl poweroff") }
     }
 }

@@ -1,4 +1,5 @@
 import ConfigurationFile
+import Terminal
 
 /// What makes one computer this vehicle and no other: everything that two computers with one image must not share.
 struct ImagePlan: Hashable {

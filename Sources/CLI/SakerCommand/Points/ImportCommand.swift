@@ -63,7 +63,7 @@ extension PointCommand {
             while let chunk = try Self.chunk(&source) {
                 work.took(try await send(chunk, work), of: chunk)
             }
-            if agent.json { Console.print(work.json.description) }
+            if agent.json { Output.print(json: work.json.description) }
             try work.finish()
         }
 
@@ -72,8 +72,8 @@ extension PointCommand {
             var source = try PointFile(file, times: rules)
             var count: Int64 = 0
             while try source.next() != nil { count += 1 }
-            for line in source.leftOut.lines(file) { Console.complain("saker: \(line)") }
-            for note in source.notes { Console.complain(note) }
+            for line in source.leftOut.lines(file) { Output.complain("saker: \(line)") }
+            for note in source.notes { Output.complain(note) }
             return (count, source.leftOut)
         }
 
@@ -137,7 +137,7 @@ struct ImportWork {
             guard refused <= Self.toldRefusals else { continue }
             clearBar()
             let place = chunk.indices.contains(Int(point.index)) ? chunk[Int(point.index)].place : "?"
-            Console.complain("saker: \(file): \(place): refused: \(point.reason)".printable)
+            Output.complain("saker: \(file): \(place): refused: \(point.reason)".printable)
         }
         if isShown { show() }
     }
@@ -146,9 +146,9 @@ struct ImportWork {
         guard hasBar else {
             // One line for a short file, and one for each ten thousand points of a long one.
             guard isDone || done % 10_000 < Int64(CustomPoint.maximumCount) else { return }
-            return Console.print("\(progress), \(percent) %")
+            return Output.print("\(progress), \(percent) %")
         }
-        Console.write("\r\(bar)\(isDone ? "\n" : "\u{1B}[K")")
+        Output.styled("\r\(bar.printable)\(isDone ? "\n" : "\u{1B}[K")")
     }
 
     /// A bar is drawn over and over on a terminal, for a file that takes more than one step.
@@ -168,7 +168,7 @@ struct ImportWork {
 
     /// Clears the bar's line before another message.
     func clearBar() {
-        if hasBar, !isDone { Console.write("\r\u{1B}[K") }
+        if hasBar, !isDone { Output.styled("\r\u{1B}[K") }
     }
 
     /// What to do when the next points could not be sent.
@@ -187,9 +187,9 @@ struct ImportWork {
 
     /// Shows the result. Throws when points were refused or left out.
     func finish() throws(CommandFailure) {
-        if isShown { Console.print("The server has stored \(Quantity.count(stored, "point")).") }
+        if isShown { Output.print("The server has stored \(Quantity.count(stored, "point")).") }
         for line in AttributeText.ignored(ignored.values.sorted { $0.key < $1.key }) {
-            Console.complain("saker: \(line)")
+            Output.complain("saker: \(line)")
         }
         try complain("are stored")
     }
@@ -198,9 +198,9 @@ struct ImportWork {
     func finishTrial() throws(CommandFailure) {
         if isShown {
             let sent = Quantity.count(total - leftOut - done, "point")
-            Console.print("\(sent) would be sent. Nothing was sent, because of --dry-run.")
+            Output.print("\(sent) would be sent. Nothing was sent, because of --dry-run.")
         } else {
-            Console.print(json.description)
+            Output.print(json: json.description)
         }
         try complain("would be sent")
     }

@@ -3,6 +3,7 @@ import ArgumentParser
 import FenceCommands
 import JSON
 import NIOCore
+import Terminal
 import TrackModel
 
 /// `saker point`
@@ -100,14 +101,16 @@ struct PointCommand: ParsableCommand {
             let value = try await agent.reply(
                 .addPoints, ["points": [point], "entity": entity.map(JSONValue.string)],
                 timeout: .seconds(10) + AgentControlClient.requestTime)
-            if agent.json { Console.print(value.description) }
+            if agent.json { Output.print(json: value.description) }
             let reply: AddPointsReply = try AgentOptions.decoded(value)
             if let refused = reply.refused.first {
                 throw CommandFailure(.failed, "the server refused the point: \(refused.reason)".printable)
             }
-            if !agent.json { Console.print("The server has stored the point.") }
+            if !agent.json { Output.print("The server has stored the point.") }
             guard let ignored = reply.ignored, !ignored.isEmpty else { return }
-            throw CommandFailure(.failed, AttributeText.ignored(ignored).joined(separator: "\nsaker: "))
+            let lines = AttributeText.ignored(ignored)
+            for line in lines.dropLast() { Output.complain("saker: \(line)") }
+            throw CommandFailure(.failed, lines.last ?? "")
         }
     }
 }

@@ -79,7 +79,7 @@ struct RoadsRemark: Hashable {
 
     /// Shows the remark: in the output of a table when roads were used, else as a warning on standard error.
     func show(inTable: Bool) {
-        if isUsed, inTable { return Console.print("The track is \(line).") }
-        Console.complain("saker: the track is \(line).")
+        if isUsed, inTable { return Output.print("The track is \(line).") }
+        Output.complain("saker: the track is \(line).")
     }
 }

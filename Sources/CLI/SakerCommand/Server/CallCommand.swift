@@ -1,5 +1,6 @@
 import ArgumentParser
 import JSON
+import Terminal
 import Varlink
 
 /// `saker call`
@@ -56,7 +57,7 @@ struct CallCommand: AsyncParsableCommand {
         let path = path.hasPrefix("/") ? String(path.dropFirst()) : path
         try await WebClient.with(server) { client in
             let (status, answer) = try await client.ask(path, try pairs(), post: Self.isPost(path))
-            Console.print(answer.description)
+            Output.print(json: answer.description)
             if status != 0 { throw client.refusal(status, answer) }
         }
     }

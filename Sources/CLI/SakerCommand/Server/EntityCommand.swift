@@ -83,7 +83,7 @@ struct EntityCommand: ParsableCommand {
                     "entity/add",
                     [("entity_name", name)] + (description.map { [("entity_desc", $0)] } ?? []), post: true)
             }
-            Console.print(server.json ? answer.description : "Added \(name).")
+            if server.json { Output.print(json: answer.description) } else { Output.print("Added \(name).") }
         }
     }
 }

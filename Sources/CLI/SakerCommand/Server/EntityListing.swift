@@ -27,14 +27,14 @@ struct EntityListing {
         var count: Int64 = 0
         for index in 1...Self.maximumPages {
             let answer = try await ask([("page_index", String(index)), ("page_size", String(Self.pageSize))])
-            if json { Console.print(answer.description) }
+            if json { Output.print(json: answer.description) }
             let entities = answer["entities"]?.arrayValue ?? []
             for entity in entities { table.add(row(entity, now: TimeText.now)) }
             count += Int64(entities.count)
             guard !entities.isEmpty, count < answer["total"]?.integerValue ?? 0 else { break }
         }
         if json { return }
-        for line in count == 0 ? [nothing] : table.lines(width: width) { Console.print(line) }
+        for line in count == 0 ? [nothing] : table.lines(width: width) { Output.print(line) }
     }
 
     private func row(_ entity: JSONValue, now: Int64) -> [String] {

@@ -74,9 +74,9 @@ struct TrackCommand: ParsableCommand {
                     ])
                 return (name, answer)
             }
-            if server.json { return Console.print(answer.description) }
+            if server.json { return Output.print(json: answer.description) }
             for line in TrackView.latest(answer, entity: name, now: TimeText.now, width: TerminalSize.columns) {
-                Console.print(line)
+                Output.print(line)
             }
             if options.contains(where: { $0 == (.needRoads, "1") }) { RoadsRemark(answer)?.show(inTable: true) }
         }
@@ -118,30 +118,30 @@ struct TrackCommand: ParsableCommand {
                 var track = JoinedTrack(ask, parameters: parameters, pagePoints: client.pagePoints)
                 var dropped: [JSONValue] = []
                 let view = TrackView.Points(width: table.width)
-                if !isJSON { Console.print(view.header) }
+                if !isJSON { Output.print(view.header) }
                 let isLong = range.upperBound - range.lowerBound > RangeRule().longest
                 try await track.read(range) { answer in
-                    if isJSON { return Console.print((isLong ? TrackView.page(answer) : answer).description) }
+                    if isJSON { return Output.print(json: (isLong ? TrackView.page(answer) : answer).description) }
                     dropped += answer["dropped_points"]?.arrayValue ?? []
                     let lines = (answer["points"]?.arrayValue ?? []).flatMap(view.lines)
-                    if !lines.isEmpty { Console.print(lines.joined(separator: "\n")) }
+                    if !lines.isEmpty { Output.print(text: lines.map(\.printable).joined(separator: "\n")) }
                 }
-                guard !isJSON else { return isLong ? Console.print(track.summary.description) : () }
+                guard !isJSON else { return isLong ? Output.print(json: track.summary.description) : () }
                 show(track, dropped)
             }
         }
 
         private func show(_ track: JoinedTrack, _ dropped: [JSONValue]) {
-            Console.print("")
-            Console.print(TrackView.summary(points: track.points, track.sums, process.slow))
+            Output.print("")
+            Output.print(TrackView.summary(points: track.points, track.sums, process.slow))
             if track.sums.isExplained {
-                Console.print("")
-                for line in TrackView.dropped(track.sums.reasons, dropped, width: table.width) { Console.print(line) }
+                Output.print("")
+                for line in TrackView.dropped(track.sums.reasons, dropped, width: table.width) { Output.print(line) }
             }
             track.remarks.roads?.show(inTable: true)
             guard gaps else { return }
-            Console.print("")
-            for line in GapView.lines(track.gaps, width: table.width) { Console.print(line) }
+            Output.print("")
+            for line in GapView.lines(track.gaps, width: table.width) { Output.print(line) }
         }
     }
 }

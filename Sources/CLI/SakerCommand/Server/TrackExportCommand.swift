@@ -36,6 +36,13 @@ extension TrackCommand {
         var output: String?
 
         @Flag(
+            name: .long,
+            help: ArgumentHelp(
+                "For programs: write texts into a table as they are, also those that a spreadsheet would compute. Else such a text gets "
+                    + "an apostrophe before it."))
+        var exact = false
+
+        @Flag(
             name: .long, help: "Also write why there are no points for a while. GeoJSON alone has a place for this.")
         var gaps = false
 
@@ -43,6 +50,9 @@ extension TrackCommand {
             guard !gaps || wanted == .geojson else {
                 throw ValidationError(
                     "--gaps is for --format geojson; of other formats ask saker track gaps for the gaps")
+            }
+            guard !exact || wanted == .csv else {
+                throw ValidationError("--exact is for --format csv: other formats are exact")
             }
             guard !range.server.json else { throw ValidationError("an export has a --format, and no --json") }
         }
@@ -56,7 +66,7 @@ extension TrackCommand {
 
         func run() async throws {
             let parameters = try process.trackParameters() + (gaps ? [("gap_content", "1")] : [])
-            var file = try ExportFile(output, wanted, isRemarked: process.asksForRoads)
+            var file = try ExportFile(output, wanted, isRemarked: process.asksForRoads, isExact: exact)
             do {
                 let roads = try await range.asking { name, range, client, ask in
                     try file.begin(name)
@@ -74,7 +84,7 @@ extension TrackCommand {
                 file.discard()
                 throw error
             }
-            if let output { Console.print("\(Quantity.count(file.points, "point")) in \(output.printable).") }
+            if let output { Output.print("\(Quantity.count(file.points, "point")) in \(output.printable).") }
         }
     }
 }
@@ -87,6 +97,7 @@ private struct ExportFile {
     }
 
     private let format: TrackCommand.Export.Format
+    private let isExact: Bool
     private var output: OutputFile
     private var writer: Writer?
     /// What stands behind a beginning that is known only at the end.
@@ -94,8 +105,9 @@ private struct ExportFile {
     private(set) var points: Int64 = 0
 
     /// `isRemarked`: at the end there may be a remark about roads.
-    init(_ path: String?, _ format: TrackCommand.Export.Format, isRemarked: Bool) throws {
+    init(_ path: String?, _ format: TrackCommand.Export.Format, isRemarked: Bool, isExact: Bool) throws {
         self.format = format
+        self.isExact = isExact
         // GeoJSON has the remark behind the points.
         spool = format == .csv || (isRemarked && format != .geojson) ? try SpoolFile() : nil
         output = try OutputFile(path)
@@ -105,7 +117,7 @@ private struct ExportFile {
         let kind: TrackFileWriter.Format
         switch format {
         case .csv:
-            writer = .table(CSVTrackWriter())
+            writer = .table(CSVTrackWriter(isForPeople: !isExact))
             return
         case .gpx: kind = .gpx
         case .geojson: kind = .geojson

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FenceCommands
 import JSON
+import Terminal
 
 /// Whose track, and of which time: the arguments of every command that reads a range.
 struct TrackRangeOptions: ParsableArguments {
@@ -56,8 +57,8 @@ struct TrackRangeOptions: ParsableArguments {
 
     /// Prints an answer with --json; else hands it on, and what it says of roads.
     func show(_ answer: JSONValue, inTable: Bool = true, _ lines: (JSONValue) -> [String]) {
-        guard !server.json else { return Console.print(answer.description) }
-        for line in lines(answer) { Console.print(line) }
+        guard !server.json else { return Output.print(json: answer.description) }
+        for line in lines(answer) { Output.print(line) }
         RoadsRemark(answer)?.show(inTable: inTable)
     }
 }

@@ -4,6 +4,7 @@ import HTTPExchange
 import JSON
 import NIOPosix
 import SecureLink
+import Terminal
 
 /// Calls of the Web API.
 struct WebClient {

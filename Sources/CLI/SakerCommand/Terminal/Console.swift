@@ -1,21 +1,7 @@
 import Glibc
-import Terminal
 
-/// The three standard streams.
+/// The terminal of a person; what is written goes through `Output`.
 enum Console {
-    /// Ends the program without a message when nobody reads its output any more, as in `saker watch | head -1`.
-    static func print(_ text: String) {
-        write(text + "\n", to: STDOUT_FILENO)
-    }
-
-    static func write(_ text: String) {
-        write(text, to: STDOUT_FILENO)
-    }
-
-    static func complain(_ text: String) {
-        write(TextFold.text(text, width: TerminalSize.errorColumns) + "\n", to: STDERR_FILENO)
-    }
-
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
     static var asksTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
@@ -39,18 +25,5 @@ enum Console {
             bytes += piece.prefix(count)
         }
         return nil
-    }
-
-    private static func write(_ text: String, to descriptor: Int32) {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 {
-                if errno == EINTR { continue }
-                if errno == EPIPE { exit(0) }
-                return
-            }
-            rest = rest.dropFirst(count)
-        }
     }
 }

@@ -9,6 +9,7 @@ struct Screen {
 
     mutating func draw(_ lines: [String], on size: (columns: Int, rows: Int)?) -> String {
         defer { isFirst = false }
+        let lines = lines.map(\.printable)
         guard let size else {
             return (isFirst ? "" : "\n") + lines.map { $0 + "\n" }.joined()
         }

@@ -47,6 +47,8 @@ extension UploadRules {
             throw FenceJSONError("the alarm is not JSON")
         }
         var body = try AlarmBody(json: json)
+        // An alarm is not lost because of a name. A fence that the vehicle has had for long may have one that is refused today.
+        (body.name, body.group) = (body.name.visible, body.group?.visible)
         guard body.key.bytes == uploaded.keyBytes else {
             throw FenceJSONError("the alarm has another key than the message says")
         }

@@ -77,6 +77,10 @@ enum LoginRules {
         guard hello.agentVersion.utf8.count <= maximumVersionBytes else {
             throw LoginRefusal(.parameter, "agent_version has at most \(maximumVersionBytes) bytes of UTF-8")
         }
+        guard !hello.agentVersion.hasHidden else {
+            throw LoginRefusal(
+                .parameter, "agent_version must not hold control, direction or invisible characters")
+        }
         guard hello.boot.isEmpty || hello.bootBytes.count == WireLimits.bootBytes else {
             throw LoginRefusal(.parameter, "boot must be 16 bytes, it has \(hello.boot.count)")
         }

@@ -61,7 +61,7 @@ package struct ActJournal: Sendable {
 
     /// The user of this process, and the user who called sudo.
     static var who: String {
-        let user = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "#\(geteuid())"
+        let user = WorkingUser.name(WorkingUser.caller)
         guard let caller = getenv("SUDO_USER").map({ String(cString: $0) }), !caller.isEmpty, caller != user else {
             return user
         }

@@ -19,6 +19,8 @@ enum DeviceCertificate {
         fileprivate let publicKey: Certificate.PublicKey
         /// See ``DeviceRecord/keyHash``.
         let keyHash: [UInt8]
+        /// The name in the request; nil when it has none, or several.
+        let commonName: String?
     }
 
     /// Certificate and key of who signs.
@@ -76,7 +78,10 @@ enum DeviceCertificate {
             throw EnrolmentRefusal(
                 .requestInvalid, "the request is not signed with its own key: make it again")
         }
-        return Request(publicKey: request.publicKey, keyHash: DeviceRecord.keyHash(of: spki))
+        let names = request.subject.flatMap { $0.filter { $0.type == .RDNAttributeType.commonName } }
+        return Request(
+            publicKey: request.publicKey, keyHash: DeviceRecord.keyHash(of: spki),
+            commonName: names.count == 1 ? names.first.flatMap { String($0.value) } : nil)
     }
 
     private static func check(_ key: Certificate.PublicKey, _ spki: [UInt8]) throws(EnrolmentRefusal) {

@@ -1,4 +1,5 @@
 package import ConfigurationFile
+import DirectoryAccess
 import FoundationEssentials
 import Glibc
 package import TrackModel
@@ -72,7 +73,7 @@ package struct Initialization: Sendable {
         _ = try ServiceAdministration.checked(name)
         let files = try files()
         try makeDirectory()
-        try checkOwner()
+        try checkOwner(directory)
         try removeUnfinished(files.map(\.name))
         for name in files.map(\.name) + [Self.store] where access(path(name), F_OK) == 0 {
             throw ServerError(
@@ -143,19 +144,37 @@ package struct Initialization: Sendable {
     private func path(_ name: String) -> String { "\(directory)/\(name)" }
 
     private func makeDirectory() throws(ServerError) {
+        // Whoever can change the parent could put a link there before the first file is written.
+        try checkOwner(DirectoryHandle.parts(of: directory).directory)
         guard mkdir(directory, 0o750) != 0, errno != EEXIST else { return }
         let reason =
             errno == ENOENT ? "its parent directory does not exist" : String(cString: strerror(errno))
         throw ServerError(.configuration, "\(directory) cannot be made: \(reason)")
     }
 
-    /// Files of root in the directory of the server's user: the server could not read its keys.
-    private func checkOwner() throws(ServerError) {
-        guard geteuid() == 0, let number = FileStatus(of: directory)?.owner, number != 0 else { return }
-        let owner = getpwuid(number).map { String(cString: $0.pointee.pw_name) } ?? "#\(number)"
+    /// Files of root in the directory of the server's user: the server could not read its keys, and that user could lead root's
+    /// writing elsewhere.
+    private func checkOwner(_ path: String) throws(ServerError) {
+        guard geteuid() == 0 else { return }
+        let found: Set<UInt32>
+        do throws(FileTrouble) {
+            found = try DirectoryHandle(path).others
+        } catch {
+            // What is not there cannot be made either.
+            guard !error.isAbsence else { return }
+            throw ServerError(.usage, "\(error.path): \(error.reason)")
+        }
+        guard let number = found.min() else { return }
+        guard number != DirectoryHandle.anybody else {
+            throw ServerError(
+                .usage,
+                "\(path) can be changed by other users than root: choose another directory, or take the right to write from them"
+            )
+        }
+        let owner = WorkingUser.name(number)
         throw ServerError(
             .usage,
-            "\(directory) belongs to the user \(owner), who could not read the files of root: sudo -u \(owner) saker-server init …"
+            "\(path) belongs to the user \(owner), who could not read the files of root: sudo -u \(owner) saker-server init …"
         )
     }
 

@@ -11,6 +11,8 @@ extension ServiceAdministration {
         package var pattern = NamePattern.wish
         package var approval = TokenApproval.automatic
         package var note = ""
+        /// See ``NewToken/takesPast``.
+        package var takesPast = false
 
         package init() {}
 
@@ -33,7 +35,7 @@ extension ServiceAdministration {
         let line = try configuration.enrollmentString(token: secret)
         let new = NewToken(
             hash: TokenHash(of: secret.revealed), service: id, uses: wish.uses, end: wish.end, pattern: wish.pattern,
-            approval: wish.approval, note: wish.note)
+            approval: wish.approval, note: wish.note, takesPast: wish.takesPast)
         do throws(TrackStoreError) {
             let token = try await store.addToken(new, at: SystemClock.now())
             acts.note(.tokenCreate, in: id, about: "\(token.number)")

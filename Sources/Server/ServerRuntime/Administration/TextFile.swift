@@ -1,3 +1,4 @@
+import DirectoryAccess
 import Glibc
 
 /// Reading a small text file, such as a certificate.
@@ -10,6 +11,23 @@ enum TextFile {
             throw ServerError(.notFound, "\(path) cannot be read: \(String(cString: strerror(errno)))")
         }
         defer { close(descriptor) }
+        return try read(descriptor, path, limit)
+    }
+
+    /// A regular file in an open directory; no link is followed.
+    static func read(_ name: String, in directory: borrowing DirectoryHandle) throws(ServerError) -> String {
+        let path = "\(directory.path)/\(name)"
+        let descriptor: Int32
+        do throws(FileTrouble) {
+            descriptor = try directory.open(FileName(name))
+        } catch {
+            throw ServerError(.notFound, "\(path) cannot be read: \(error.reason)")
+        }
+        defer { close(descriptor) }
+        return try read(descriptor, path, maximumBytes)
+    }
+
+    private static func read(_ descriptor: Int32, _ path: String, _ limit: Int) throws(ServerError) -> String {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16_384)
         while bytes.count <= limit {

@@ -1,5 +1,6 @@
 import ConfigurationFile
 import Diagnosing
+import DirectoryAccess
 import FoundationEssentials
 import Glibc
 package import TrackModel
@@ -49,6 +50,7 @@ package struct Backup: Sendable {
         guard access(directory, F_OK) != 0 else {
             throw ServerError(.exists, "\(directory) exists already: a backup is made in a new directory")
         }
+        try checkPlace()
         guard mkdir(unfinished, 0o700) == 0 else {
             guard errno != EEXIST else {
                 throw ServerError(
@@ -101,9 +103,15 @@ package struct Backup: Sendable {
 
     private static let configurationName = "server.toml"
 
-    /// Everything that the server reads besides the store, by its name in the backup.
+    /// What the backup takes.
     private var sources: [(name: String, path: String)] {
-        var sources = [(Self.configurationName, configuration.effective.path)]
+        // The key of the authority may be kept elsewhere.
+        Self.named(by: configuration).filter { $0.name != "ca-key.pem" || access($0.path, F_OK) == 0 }
+    }
+
+    /// Everything that a server reads besides the store, by its name in a backup, as its configuration names it.
+    static func named(by configuration: ServerConfiguration) -> [(name: String, path: String)] {
+        var sources = [(configurationName, configuration.effective.path)]
         func add(_ name: String, _ path: String?) {
             guard let path, !sources.contains(where: { $0.1 == path }) else { return }
             sources.append((name, path))
@@ -111,9 +119,8 @@ package struct Backup: Sendable {
         add("certificate.pem", configuration.tls.certificate)
         add("key.pem", configuration.tls.key)
         add("ca.pem", configuration.tls.authority)
-        // Without it no certificate can be renewed; its owner may keep it elsewhere.
-        let authorityKey = configuration.tls.authority.map { BackupFile.directory(of: $0) + "/ca-key.pem" }
-        if let authorityKey, access(authorityKey, F_OK) == 0 { add("ca-key.pem", authorityKey) }
+        // Without it no certificate can be renewed.
+        add("ca-key.pem", configuration.tls.authority.map { BackupFile.directory(of: $0) + "/ca-key.pem" })
         add("device-ca.pem", configuration.device.authority)
         add("device-ca-key.pem", configuration.device.authorityKey)
         add("store-key", configuration.store.keyFile)
@@ -124,13 +131,15 @@ package struct Backup: Sendable {
 
     private func take(_ name: String, from path: String) throws(ServerError) -> BackupManifest.Entry {
         guard let status = FileStatus(of: path) else { throw BackupFile.failure(path, "cannot be read", .notFound) }
-        let (bytes, sum) = try BackupFile.copy(path, to: "\(unfinished)/\(name)", mode: 0o600)
+        let (bytes, sum) = try BackupFile.copy(path, to: "\(unfinished)/\(name)")
         return BackupManifest.Entry(
             name: name, path: Self.absolute(path), mode: status.permissions, bytes: bytes, sha256: sum)
     }
 
     private func entry(_ name: String, from path: String, mode: UInt32) throws(ServerError) -> BackupManifest.Entry {
-        let (bytes, sum) = try BackupFile.sum(of: "\(unfinished)/\(name)")
+        let unfinished = unfinished
+        let place = try BackupFile.opening(unfinished) { () throws(FileTrouble) in try DirectoryHandle(unfinished) }
+        let (bytes, sum) = try BackupFile.sum(of: FileName(name), in: place)
         return BackupManifest.Entry(name: name, path: Self.absolute(path), mode: mode, bytes: bytes, sha256: sum)
     }
 
@@ -143,6 +152,18 @@ package struct Backup: Sendable {
         } catch {
             throw ServerError(.file, error.detail)
         }
+    }
+
+    /// What root copies into a directory of another user, that user could exchange meanwhile.
+    private func checkPlace() throws(ServerError) {
+        guard geteuid() == 0 else { return }
+        let parent = DirectoryHandle.parts(of: directory).directory
+        let place = try BackupFile.opening(parent) { () throws(FileTrouble) in try DirectoryHandle(parent) }
+        guard !place.others.isEmpty else { return }
+        throw ServerError(
+            .file,
+            "\(parent) can be changed by other users than root, who would get the server's secrets: choose a directory that only root "
+                + "can change")
     }
 
     /// A disk that cannot take the copy is told before the work.

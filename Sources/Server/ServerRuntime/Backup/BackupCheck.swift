@@ -1,4 +1,4 @@
-import Glibc
+import DirectoryAccess
 package import TrackModel
 import TrackStore
 import TrackStoreSQLite
@@ -20,35 +20,48 @@ package struct BackupCheck: Sendable {
     ///
     /// - Throws: ``ServerError`` with the first file that is not as it was written.
     package static func run(_ directory: String) throws(ServerError) -> Result {
-        let (manifest, findings) = try read(directory)
+        let (manifest, findings) = try read(
+            try BackupFile.opening(directory) { () throws(FileTrouble) in
+                try DirectoryHandle(directory)
+            })
         return Result(
             made: manifest.made, program: manifest.program, schema: manifest.schema, storeBytes: manifest.store.bytes,
             newestReceived: findings.newestReceived, files: manifest.files.count)
     }
 
-    static func read(_ directory: String) throws(ServerError) -> (BackupManifest, StoreCopy.Findings) {
+    static func read(_ handle: borrowing DirectoryHandle) throws(ServerError) -> (BackupManifest, StoreCopy.Findings) {
+        let directory = handle.path
         let path = "\(directory)/\(BackupManifest.fileName)"
-        guard access(path, F_OK) == 0 else {
+        guard handle.status(of: FileName(BackupManifest.fileName)) != nil else {
             throw ServerError(
                 .notFound, "\(directory) is no backup: it has no file \(BackupManifest.fileName), which is written last"
             )
         }
-        let text = try TextFile.read(path)
+        let text = try TextFile.read(BackupManifest.fileName, in: handle)
         let manifest = try BackupManifest(text, of: path)
         let sums = "\(directory)/\(BackupManifest.sumsName)"
-        guard try TextFile.read(sums).utf8.elementsEqual(manifest.sums(of: Array(text.utf8))) else {
+        guard
+            try TextFile.read(BackupManifest.sumsName, in: handle).utf8.elementsEqual(
+                manifest.sums(of: Array(text.utf8)))
+        else {
             throw ServerError(
                 .file, "\(path) or \(sums) is not what was written: they contradict each other. Take another backup")
         }
         for entry in [manifest.store] + manifest.files {
             let file = "\(directory)/\(entry.name)"
-            let (bytes, sum) = try BackupFile.sum(of: file)
+            let (bytes, sum) = try BackupFile.sum(of: FileName(entry.name), in: handle)
             guard bytes == entry.bytes, sum == entry.sha256 else {
                 throw ServerError(
                     .file,
                     "\(file) is not what was written: it has \(bytes) bytes of \(entry.bytes), or others. "
                         + "Take another backup")
             }
+        }
+        // A store with a log would make SQLite write beside it.
+        for ending in ["-wal", "-shm", "-journal"]
+        where handle.status(of: FileName(BackupManifest.storeName + ending)) != nil {
+            throw ServerError(
+                .file, "\(directory)/\(BackupManifest.storeName)\(ending) is no part of a backup. Take another backup")
         }
         do throws(TrackStoreError) {
             return (manifest, try StoreCopy.examine("\(directory)/\(manifest.store.name)"))

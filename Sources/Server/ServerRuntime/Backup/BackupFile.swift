@@ -1,5 +1,5 @@
-import ConfigurationFile
 import Crypto
+import DirectoryAccess
 import FoundationEssentials
 import Glibc
 
@@ -7,19 +7,45 @@ import Glibc
 enum BackupFile {
     private static let piece = 1 << 20
 
-    /// Size and SHA-256 of a file, as the disk has it.
-    static func sum(of path: String) throws(ServerError) -> (bytes: Int64, sha256: String) {
-        try read(path) { _ throws(ServerError) in }
+    /// Size and SHA-256 of a regular file in a directory, as the disk has it.
+    static func sum(
+        of name: FileName, in directory: borrowing DirectoryHandle
+    ) throws(ServerError) -> (bytes: Int64, sha256: String) {
+        let path = "\(directory.path)/\(name.text)"
+        let descriptor = try opening(path) { () throws(FileTrouble) in try directory.open(name) }
+        defer { close(descriptor) }
+        return try read(descriptor, path) { _ throws(ServerError) in }
     }
 
-    /// Copies a file to a new one with these permissions, and synchronises it. Returns what was read.
-    static func copy(
-        _ path: String, to target: String, mode: mode_t
-    ) throws(ServerError) -> (bytes: Int64, sha256: String) {
-        let descriptor = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
+    /// SHA-256 of the file to which a link leads; nil when it cannot be read.
+    static func sum(ofLinked path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        return try? read(descriptor, path) { _ throws(ServerError) in }.sha256
+    }
+
+    /// Copies a file that the configuration names into a new one of a backup, with mode 0600, and synchronises it. Returns what was read.
+    static func copy(_ path: String, to target: String) throws(ServerError) -> (bytes: Int64, sha256: String) {
+        let source = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard source >= 0 else { throw failure(path, "cannot be read", .notFound) }
+        defer { close(source) }
+        // A device may have no end.
+        guard EntryStatus(descriptor: source)?.kind == .file else {
+            throw ServerError(
+                .notFound, "\(path) cannot be read: \(FileTrouble(path: path, number: FileTrouble.irregular).reason)")
+        }
+        let descriptor = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure(target, "cannot be made") }
         defer { close(descriptor) }
-        let sum = try read(path) { bytes throws(ServerError) in
+        return try copy(source, path, to: descriptor, target, mode: 0o600)
+    }
+
+    /// Copies what is left of an open file into another one, and gives that its mode, durably.
+    static func copy(
+        _ source: Int32, _ path: String, to descriptor: Int32, _ target: String, mode: mode_t
+    ) throws(ServerError) -> (bytes: Int64, sha256: String) {
+        let sum = try read(source, path) { bytes throws(ServerError) in
             var rest = bytes
             while !rest.isEmpty {
                 let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
@@ -36,12 +62,19 @@ enum BackupFile {
         return sum
     }
 
+    static func opening<Result: ~Copyable>(
+        _ path: String, _ body: () throws(FileTrouble) -> Result
+    ) throws(ServerError) -> Result {
+        do throws(FileTrouble) {
+            return try body()
+        } catch {
+            throw ServerError(.notFound, "\(path) cannot be read: \(error.reason)")
+        }
+    }
+
     private static func read(
-        _ path: String, _ body: (ArraySlice<UInt8>) throws(ServerError) -> Void
+        _ descriptor: Int32, _ path: String, _ body: (ArraySlice<UInt8>) throws(ServerError) -> Void
     ) throws(ServerError) -> (bytes: Int64, sha256: String) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw failure(path, "cannot be read", .notFound) }
-        defer { close(descriptor) }
         var hash = SHA256()
         var total: Int64 = 0
         var buffer = [UInt8](repeating: 0, count: piece)
@@ -72,12 +105,6 @@ enum BackupFile {
         guard descriptor >= 0 else { throw failure(path, "cannot be opened") }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else { throw failure(path, "cannot be written to disk") }
-    }
-
-    /// What root has made belongs to the owner of the directory that it is for: the server must be able to read and write it.
-    static func give(_ path: String, toOwnerOf directory: String) {
-        guard geteuid() == 0, let status = FileStatus(of: directory) else { return }
-        _ = chown(path, status.owner, status.group)
     }
 
     /// The directory of a path.

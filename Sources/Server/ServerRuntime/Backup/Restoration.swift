@@ -1,3 +1,4 @@
+import DirectoryAccess
 import FoundationEssentials
 import Glibc
 
@@ -14,6 +15,8 @@ package struct Restoration: Sendable {
         package let movedAside: [String]
         /// Files of a directory that does not outlive a restart: their owner puts them back.
         package let left: [String]
+        /// What the list gave others more rights to than they need, with what was given instead; octal digits.
+        package let narrowed: [(path: String, from: String, to: String)]
     }
 
     private let directory: String
@@ -21,13 +24,19 @@ package struct Restoration: Sendable {
     private let isStoreOnly: Bool
     /// What is there is moved aside.
     private let isReplacing: Bool
+    /// Directories of root that the caller wants files in, though the backup is not root's alone.
+    private let directories: [String]
     private let suffix: String
     private let acts: ActJournal
 
-    package init(_ directory: String, isStoreOnly: Bool, isReplacing: Bool, acts: ActJournal = ActJournal()) {
+    package init(
+        _ directory: String, isStoreOnly: Bool, isReplacing: Bool, into directories: [String] = [],
+        acts: ActJournal = ActJournal()
+    ) {
         self.directory = directory
         self.isStoreOnly = isStoreOnly
         self.isReplacing = isReplacing
+        self.directories = directories
         self.acts = acts
         let digits = Date().formatted(.iso8601).filter { $0.isNumber || $0 == "T" }
         suffix = ".before-\(digits)Z"
@@ -35,70 +44,168 @@ package struct Restoration: Sendable {
 
     /// - Throws: ``ServerError``; `.address` while a server serves the store, `.exists` for what would be replaced.
     package func run() throws(ServerError) -> Result {
-        let (manifest, _) = try BackupCheck.read(directory)
-        let store = manifest.store.path
-        let (files, left) = isStoreOnly ? ([], []) : Self.split(manifest.files)
-        try makeDirectory(BackupFile.directory(of: store), for: store)
-        let lock = try ServeLock(store: store)
+        let path = directory
+        let backup = try BackupFile.opening(path) { () throws(FileTrouble) in try DirectoryHandle(path) }
+        let (manifest, _) = try BackupCheck.read(backup)
+        let plan = try RestorationPlan(manifest, in: backup, isStoreOnly: isStoreOnly, named: directories)
+        // Every place is judged before the first file is touched.
+        let store = try Place(plan.store, plan)
+        let files = try plan.files.map { entry throws(ServerError) in try Place(entry, plan) }
+        let storeDirectory = try store.open(plan)
+        let lock = try ServeLock(
+            store: store.name, in: storeDirectory, owner: geteuid() == 0 ? Place.owner(of: storeDirectory) : nil)
         defer { withExtendedLifetime(lock) {} }
-        BackupFile.give(lock.path, toOwnerOf: BackupFile.directory(of: store))
 
-        let old = ["", "-wal", "-shm"].map { store + $0 }.filter { access($0, F_OK) == 0 }
-        var (same, others): ([String], [BackupManifest.Entry]) = ([], [])
-        for entry in files {
-            if access(entry.path, F_OK) == 0, try BackupFile.sum(of: entry.path).sha256 == entry.sha256 {
-                same.append(entry.path)
+        let old = ["", "-wal", "-shm"].filter { storeDirectory.status(of: FileName(store.name + $0)) != nil }
+        var (same, others): ([String], [Place]) = ([], [])
+        var present = old.map { store.entry.path + $0 }
+        for place in files {
+            if try place.isSame() {
+                same.append(place.entry.path)
             } else {
-                others.append(entry)
+                others.append(place)
+                if try place.isTaken() { present.append(place.entry.path) }
             }
         }
-        let present = old + others.map(\.path).filter { access($0, F_OK) == 0 }
         guard isReplacing || present.isEmpty else {
             throw ServerError(
                 .exists,
                 "\(present.joined(separator: ", ")): there already. --replace moves what is there aside, to names that end in "
                     + suffix)
         }
-        for path in present {
-            guard rename(path, path + suffix) == 0 else { throw BackupFile.failure(path, "cannot be moved aside") }
+        for ending in old { try Place.moveAside(store.name + ending, in: storeDirectory, suffix) }
+        for place in others {
+            let directory = try place.open(plan)
+            if directory.status(of: FileName(place.name)) != nil {
+                try Place.moveAside(place.name, in: directory, suffix)
+            }
+            try place.put(from: backup, into: directory)
         }
-        for entry in others {
-            try makeDirectory(BackupFile.directory(of: entry.path), for: entry.path)
-            try put(entry, at: entry.path)
-        }
-        try put(manifest.store, at: store)
-        acts.note(.backupRestore, in: nil, about: "\(directory) to \(store)")
+        try store.put(from: backup, into: storeDirectory)
+        acts.note(.backupRestore, in: nil, about: "\(directory) to \(store.entry.path)")
         return Result(
-            store: store, files: others.map(\.path), same: same, movedAside: present.map { $0 + suffix },
-            left: left.map(\.path))
+            store: store.entry.path, files: others.map(\.entry.path), same: same,
+            movedAside: present.map { $0 + suffix },
+            left: plan.left.map(\.path),
+            narrowed: plan.narrowed.map { ($0.path, String($0.from, radix: 8), String($0.to, radix: 8)) })
+    }
+}
+
+/// Where a file of a backup goes. The directory is opened anew for each step, and judged each time.
+private struct Place {
+    let entry: BackupManifest.Entry
+    let name: String
+    private let directory: String
+
+    /// Throws when this backup may not put a file there.
+    init(_ entry: BackupManifest.Entry, _ plan: RestorationPlan) throws(ServerError) {
+        self.entry = entry
+        (directory, name) = DirectoryHandle.parts(of: entry.path)
+        guard let place = try found() else {
+            // It is made in its parent, which must be there.
+            let parent = DirectoryHandle.parts(of: directory).directory
+            let above: DirectoryHandle
+            do throws(FileTrouble) {
+                above = try DirectoryHandle(parent)
+            } catch {
+                throw ServerError(
+                    .notFound, "\(directory) is not there for \(entry.path), and cannot be made: \(error.reason)")
+            }
+            try plan.check(above, for: entry.path)
+            return
+        }
+        try plan.check(place, for: entry.path)
     }
 
-    private static func split(
-        _ files: [BackupManifest.Entry]
-    ) -> (put: [BackupManifest.Entry], left: [BackupManifest.Entry]) {
-        // Credentials of the service manager are made anew at each start.
-        let isPassing: (BackupManifest.Entry) -> Bool = { $0.path.hasPrefix("/run/") }
-        return (files.filter { !isPassing($0) }, files.filter(isPassing))
+    private func found() throws(ServerError) -> DirectoryHandle? {
+        do throws(FileTrouble) {
+            return try DirectoryHandle(directory)
+        } catch {
+            guard !error.isAbsence else { return nil }
+            throw ServerError(
+                .file, "\(error.path) on the way to \(entry.path): \(error.reason). Nothing was restored there")
+        }
+    }
+
+    /// Makes the directory when it is missing.
+    func open(_ plan: RestorationPlan) throws(ServerError) -> DirectoryHandle {
+        if let directory = try found() {
+            try plan.check(directory, for: entry.path)
+            return directory
+        }
+        let (parent, last) = DirectoryHandle.parts(of: directory)
+        let above = try step("cannot be made") { () throws(FileTrouble) in try DirectoryHandle(parent) }
+        try plan.check(above, for: entry.path)
+        return try step("cannot be made") { () throws(FileTrouble) in
+            try above.makeDirectory(FileName(last), mode: 0o750, owner: geteuid() == 0 ? Self.owner(of: above) : nil)
+        }
+    }
+
+    private func step<Result: ~Copyable>(
+        _ what: String, _ body: () throws(FileTrouble) -> Result
+    ) throws(ServerError) -> Result {
+        do throws(FileTrouble) {
+            return try body()
+        } catch {
+            throw ServerError(.file, "\(error.path) \(what), for \(entry.path): \(error.reason)")
+        }
+    }
+
+    /// Whether the file is there with the same content.
+    func isSame() throws(ServerError) -> Bool {
+        guard let directory = try found(), let status = directory.status(of: FileName(name)) else { return false }
+        // A link of root's, as tools for certificates make them, stands for its file.
+        if status.kind == .link, geteuid() != 0 || directory.others.isEmpty && status.owner == 0 {
+            return BackupFile.sum(ofLinked: entry.path) == entry.sha256
+        }
+        return (try? BackupFile.sum(of: FileName(name), in: directory))?.sha256 == entry.sha256
+    }
+
+    func isTaken() throws(ServerError) -> Bool { try found()?.status(of: FileName(name)) != nil }
+
+    static func moveAside(
+        _ name: String, in directory: borrowing DirectoryHandle, _ suffix: String
+    ) throws(ServerError) {
+        do throws(FileTrouble) {
+            try directory.rename(FileName(name), to: FileName(name + suffix))
+        } catch {
+            throw ServerError(.file, "\(directory.path)/\(name) cannot be moved aside: \(error.reason)")
+        }
+    }
+
+    /// What root restores belongs to the owner of its directory: the server must be able to read and write it.
+    static func owner(of directory: borrowing DirectoryHandle) -> (user: UInt32, group: UInt32)? {
+        directory.status.map { ($0.owner, $0.group) }
     }
 
     /// A new file in place of none, whole or not at all.
-    private func put(_ entry: BackupManifest.Entry, at path: String) throws(ServerError) {
-        let unfinished = path + ".restoring"
-        unlink(unfinished)
-        let (bytes, sum) = try BackupFile.copy("\(directory)/\(entry.name)", to: unfinished, mode: entry.mode)
-        guard bytes == entry.bytes, sum == entry.sha256 else {
-            unlink(unfinished)
-            throw ServerError(.file, "\(directory)/\(entry.name) has changed while it was read: begin again")
+    func put(from backup: borrowing DirectoryHandle, into directory: borrowing DirectoryHandle) throws(ServerError) {
+        let unfinished = FileName(name + ".restoring")
+        if directory.status(of: unfinished) != nil {
+            try step("cannot be removed") { () throws(FileTrouble) in try directory.remove(unfinished) }
         }
-        BackupFile.give(unfinished, toOwnerOf: BackupFile.directory(of: path))
-        guard rename(unfinished, path) == 0 else { throw BackupFile.failure(path, "cannot be put in place") }
-        try BackupFile.synchronizeDirectory(BackupFile.directory(of: path))
-    }
-
-    private func makeDirectory(_ path: String, for file: String) throws(ServerError) {
-        guard access(path, F_OK) != 0 else { return }
-        guard mkdir(path, 0o750) == 0 else {
-            throw BackupFile.failure(path, "is not there for \(file), and cannot be made", .notFound)
+        let source = try step("cannot be read") { () throws(FileTrouble) in try backup.open(FileName(entry.name)) }
+        defer { close(source) }
+        let target = try step("cannot be made") { () throws(FileTrouble) in
+            try directory.create(unfinished, mode: 0o600)
         }
+        defer { close(target) }
+        do throws(ServerError) {
+            if geteuid() == 0, let owner = Self.owner(of: directory), fchown(target, owner.user, owner.group) != 0 {
+                throw BackupFile.failure(entry.path, "cannot be given to the owner of its directory")
+            }
+            let sum = try BackupFile.copy(
+                source, "\(backup.path)/\(entry.name)", to: target, entry.path, mode: entry.mode)
+            guard sum == (entry.bytes, entry.sha256) else {
+                throw ServerError(.file, "\(backup.path)/\(entry.name) has changed while it was read: begin again")
+            }
+            try step("cannot be put in place") { () throws(FileTrouble) in
+                try directory.rename(unfinished, to: FileName(name))
+            }
+        } catch {
+            try? directory.remove(unfinished)
+            throw error
+        }
+        try step("cannot be written to disk") { () throws(FileTrouble) in try directory.synchronize() }
     }
 }

@@ -10,15 +10,22 @@ package struct ServerDoctor: Sendable {
 
     private let path: String?
 
-    /// `path`: the configuration; nil: the first of the usual ones.
-    package init(configuration path: String?) {
+    private let beforeStore: @Sendable (ServerConfiguration) throws(ServerError) -> Void
+
+    /// `path`: the configuration; nil: the first of the usual ones. `beforeStore`: called when the certificates and ports, which
+    /// may be root's, have been examined, and the store has not.
+    package init(
+        configuration path: String?,
+        beforeStore: @escaping @Sendable (ServerConfiguration) throws(ServerError) -> Void = { _ in }
+    ) {
         self.path = path
+        self.beforeStore = beforeStore
     }
 
     /// Ends within about 40 s, whatever hangs.
     package func examine() async -> CheckList<ServerSubject> {
         do throws(ConfigurationError) {
-            return Self.checks(await Self.facts(try ServerConfiguration.load(path: path)))
+            return Self.checks(await Self.facts(try ServerConfiguration.load(path: path), beforeStore))
         } catch {
             let remedy =
                 "Correct it; saker-server serve --print-config shows what is in force. A new server: saker-server init"
@@ -39,26 +46,36 @@ package struct ServerDoctor: Sendable {
         ])
     }
 
-    static func facts(_ configuration: ServerConfiguration) async -> ServerFacts {
-        async let certificates = CertificateProbe.facts(configuration)
+    static func facts(
+        _ configuration: ServerConfiguration,
+        _ beforeStore: (ServerConfiguration) throws(ServerError) -> Void = { _ in }
+    ) async -> ServerFacts {
+        let certificates = await CertificateProbe.facts(configuration)
+        let ports = await PortProbe.facts(configuration)
+        let enrolmentProblem = enrolmentProblem(configuration)
+        let look: Result<StoreFileFacts, StoreObstacle>
+        do throws(ServerError) {
+            try beforeStore(configuration)
+            look = await StoreFactory.look(at: configuration.store, patience: StoreProbe.patience)
+        } catch {
+            look = .failure(StoreObstacle(detail: error.detail, isForbidden: false))
+        }
         async let disks = DiskProbe.facts(configuration)
-        async let ports = PortProbe.facts(configuration)
-        let look = await StoreFactory.look(at: configuration.store, patience: StoreProbe.patience)
         async let roads = roads(configuration, look)
         async let callbacks = callbacks(configuration, look)
         var facts = ServerFacts(
             now: SystemClock.now(), configurationPath: configuration.effective.path,
-            certificates: await certificates, store: store(configuration, look))
+            certificates: certificates, store: store(configuration, look))
         facts.warnings = configuration.effective.warnings
         facts.isServed = ServeLock.isHeld(store: configuration.store.path)
         facts.disks = await disks
-        facts.ports = await ports
+        facts.ports = ports
         facts.isClockKept = saker_kernel_clock_is_kept() != 0
         facts.clockMayGoBack = configuration.store.clockMayGoBack
         facts.roads = await roads
         facts.callbacks = await callbacks
         facts.access = try? look.get().access
-        facts.enrolmentProblem = enrolmentProblem(configuration)
+        facts.enrolmentProblem = enrolmentProblem
         facts.fleet = try? look.get().fleet
         return facts
     }

@@ -16,6 +16,7 @@ final class EnrolmentDesk: EnrolmentAnswering {
     private let clock: @Sendable () -> MonotonicTime
     private let signer: DeviceSigner
     private let limits: Mutex<EnrolmentLimits>
+    private let challenge = RenewalChallenge()
 
     init(
         store: any EnrolmentStore, place: EnrolmentPlace, counters: EnrolmentCounters, logger: Logger,
@@ -89,7 +90,7 @@ final class EnrolmentDesk: EnrolmentAnswering {
         let now = now()
         let claim = ClaimRequest(
             token: body.token, keyHash: request.keyHash, entity: body.entity, serial: body.serial,
-            machine: body.machine, model: body.model, address: about.address,
+            machine: body.machine, model: body.model, address: about.address, proves: body.proves,
             device: DeviceID.random(using: &generator), certificateEnd: terms.authority.end(at: now))
         switch try await stored({ store throws(TrackStoreError) in try await store.claim(claim, at: now) }) {
         case .refused(let refusal): throw refusal
@@ -120,13 +121,28 @@ final class EnrolmentDesk: EnrolmentAnswering {
     private func renew(
         _ call: EnrolmentCall, _ about: inout EnrolmentJournal.Subject
     ) async throws(EnrolmentRefusal) -> EnrolmentReply {
-        try admitStranger(call)
-        let body = try EnrolmentBody.renewal(call.body)
-        let request = try await read(body.request)
-        let terms = try terms(&about)
+        let body: EnrolmentBody.Renewal
+        do throws(EnrolmentRefusal) {
+            body = try EnrolmentBody.renewal(call.body)
+        } catch {
+            try admitStranger(call)
+            throw error
+        }
         let now = now()
+        // It costs less than to refuse it: one code, and nothing is looked at or kept.
+        if body.proves, !challenge.isGood(body.nonce, at: now) { return .challenge(challenge.nonce(at: now)) }
+        try admitStranger(call)
+        let request = try await read(body.request)
+        let isProven = body.nonce.map { request.commonName == RenewalChallenge.prefix + $0 } ?? false
+        guard isProven || !body.proves else {
+            throw EnrolmentRefusal(
+                .requestInvalid,
+                "the request does not have the name \(RenewalChallenge.prefix) and the nonce: make it again")
+        }
+        let terms = try terms(&about)
         let renewal = RenewalRequest(
-            keyHash: request.keyHash, machine: body.machine, certificateEnd: terms.authority.end(at: now))
+            keyHash: request.keyHash, machine: body.machine, certificateEnd: terms.authority.end(at: now),
+            isProven: isProven && body.proves)
         let outcome = try await stored { store throws(TrackStoreError) in try await store.renew(renewal, at: now) }
         switch outcome {
         // Whoever gets none pays, also with a key that is known: a revoked box may ask for ever.
@@ -136,6 +152,13 @@ final class EnrolmentDesk: EnrolmentAnswering {
             counters.count(.pending)
             journal.note(.pending, about)
             return .pending(device)
+        // Perhaps somebody else's: it costs as a stranger's does.
+        case .again(let device):
+            about.note(device)
+            let reply = try await issue(request, to: device, terms, at: now, &about)
+            counters.count(.again)
+            journal.note(.again, about)
+            return reply
         case .issued(let device):
             limits.withLock { $0.foundDevice(from: call.origin) }
             about.note(device)

@@ -1,3 +1,4 @@
+import DirectoryAccess
 import Glibc
 
 /// Lets one process serve a store: two would both merge it. Released when the process ends, however it ends.
@@ -6,12 +7,16 @@ final class ServeLock: Sendable {
     private let descriptor: Int32
 
     /// Throws `.address` when another process serves this store.
-    init(store: String) throws(ServerError) {
+    convenience init(store: String) throws(ServerError) {
         let path = store + ".lock"
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             throw ServerError(.store, "\(path) cannot be opened: \(String(cString: strerror(errno)))")
         }
+        try self.init(path: path, descriptor: descriptor, store: store)
+    }
+
+    private init(path: String, descriptor: Int32, store: String) throws(ServerError) {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let isHeld = errno == EWOULDBLOCK
             close(descriptor)
@@ -20,6 +25,20 @@ final class ServeLock: Sendable {
                 isHeld ? "another saker-server serves \(store): stop it first" : "\(path) cannot be locked")
         }
         (self.path, self.descriptor) = (path, descriptor)
+    }
+
+    /// The same through an open directory.
+    convenience init(store name: String, in directory: borrowing DirectoryHandle, owner: (user: UInt32, group: UInt32)?)
+        throws(ServerError)
+    {
+        let path = "\(directory.path)/\(name).lock"
+        let descriptor = openat(
+            directory.descriptor, name + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else {
+            throw ServerError(.store, "\(path) cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        if let owner { _ = fchown(descriptor, owner.user, owner.group) }
+        try self.init(path: path, descriptor: descriptor, store: "\(directory.path)/\(name)")
     }
 
     /// Whether a process serves this store; nil when this user may not look.

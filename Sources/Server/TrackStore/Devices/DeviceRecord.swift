@@ -60,12 +60,14 @@ package struct DeviceRecord: Hashable, Sendable {
     package var sighting: Sighting?
     /// When a login was refused last because two computers are this device; nil: never since it was approved or claimed.
     package var cloned: Timestamp?
+    /// It has proved its key at a renewal, or said at its claim that it will: a renewal without the proof is refused.
+    package var proves: Bool
 
     package init(
         id: DeviceID, service: ServiceID, entity: String, formerEntities: [String] = [], name: String = "",
         state: State = .active, keyHash: [UInt8], created: Timestamp, certificateEnd: Timestamp,
         issued: Timestamp? = nil, machine: [UInt8]? = nil, claim: Claim? = nil, sighting: Sighting? = nil,
-        cloned: Timestamp? = nil
+        cloned: Timestamp? = nil, proves: Bool = false
     ) {
         self.id = id
         self.service = service
@@ -81,6 +83,7 @@ package struct DeviceRecord: Hashable, Sendable {
         self.claim = claim
         self.sighting = sighting
         self.cloned = cloned
+        self.proves = proves
     }
 
     /// What ``keyHash`` is, of the DER of a SubjectPublicKeyInfo.
@@ -94,7 +97,8 @@ package struct DeviceRecord: Hashable, Sendable {
             certificateEnd: state == .active ? claim.certificateEnd : now, issued: state == .active ? now : nil,
             machine: claim.machine,
             claim: Claim(
-                token: token.number, serial: claim.serial, model: claim.model, address: claim.address))
+                token: token.number, serial: claim.serial, model: claim.model, address: claim.address),
+            proves: claim.proves)
     }
 
     /// Approves or shuts out. Who approves has put the device in order.

@@ -13,6 +13,8 @@ package struct ClaimRequest: Hashable, Sendable {
     package var model: String
     /// For people.
     package var address: String
+    /// The box says that it will prove its key at each renewal.
+    package var proves: Bool
     /// The number of the device, if a new one is made.
     package var device: DeviceID
     /// The end of the certificate that is issued, if one is.
@@ -20,7 +22,7 @@ package struct ClaimRequest: Hashable, Sendable {
 
     package init(
         token: TokenHash, keyHash: [UInt8], entity: String? = nil, serial: String? = nil, machine: [UInt8]? = nil,
-        model: String = "", address: String = "", device: DeviceID, certificateEnd: Timestamp
+        model: String = "", address: String = "", proves: Bool = false, device: DeviceID, certificateEnd: Timestamp
     ) {
         self.token = token
         self.keyHash = keyHash
@@ -29,6 +31,7 @@ package struct ClaimRequest: Hashable, Sendable {
         self.machine = machine
         self.model = model
         self.address = address
+        self.proves = proves
         self.device = device
         self.certificateEnd = certificateEnd
     }
@@ -113,8 +116,10 @@ package enum ClaimDecision: Hashable, Sendable {
 /// What a name of an entity is in use for.
 package enum NameUse: Hashable, Sendable {
     case free
-    /// There is such an entity, and no device is it: a vehicle that gets a certificate of its own.
+    /// There is such an entity, and no device is it: somebody has added it.
     case entity
+    /// There is such an entity with a past: points, or a vehicle that logged in as it with an access key. No device is it.
+    case past
     /// A device is it, or waits to be it.
     case device(DeviceID)
     /// A device was it that is revoked.
@@ -202,6 +207,8 @@ package enum ClaimRules {
         }
         switch found {
         case .free, .entity: return .make(entity: name, state: state, number: first)
+        // A token may be stolen. Who becomes an entity with a past reads its track, and shuts the vehicle with the access key out.
+        case .past: return .make(entity: name, state: token.takesPast ? state : .pending, number: first)
         // Whoever was shut out, or takes the place of one who was, needs a person.
         case .revoked: return .make(entity: name, state: .pending, number: first)
         case .device where listing == .taken: return .make(entity: name, state: .pending, number: first)

@@ -65,12 +65,14 @@ package struct NewToken: Hashable, Sendable {
     package var approval: TokenApproval
     /// For people; may be empty.
     package var note: String
+    /// A vehicle may become an entity that has a past without a person's approval.
+    package var takesPast: Bool
 
     package static let mostUses = 1_000_000
 
     package init(
         hash: TokenHash, service: ServiceID, uses: Int = 1, end: Timestamp? = nil, pattern: NamePattern = .wish,
-        approval: TokenApproval = .automatic, note: String = ""
+        approval: TokenApproval = .automatic, note: String = "", takesPast: Bool = false
     ) {
         self.hash = hash
         self.service = service
@@ -79,6 +81,7 @@ package struct NewToken: Hashable, Sendable {
         self.pattern = pattern
         self.approval = approval
         self.note = note
+        self.takesPast = takesPast
     }
 }
 
@@ -105,6 +108,8 @@ package struct TokenRecord: Hashable, Sendable {
     package var note: String
     package var created: Timestamp
     package var revoked: Timestamp?
+    /// See ``NewToken/takesPast``.
+    package var takesPast: Bool
 
     package init(_ token: NewToken, number: Int64, created: Timestamp) {
         self.number = number
@@ -122,12 +127,14 @@ package struct TokenRecord: Hashable, Sendable {
             case .listed: .listed
             }
         note = token.note
+        takesPast = token.takesPast
         self.created = created
     }
 
     package init(
         number: Int64, hash: TokenHash, service: ServiceID, uses: Int, used: Int, lastName: Int64, end: Timestamp?,
-        pattern: NamePattern, approval: Approval, note: String, created: Timestamp, revoked: Timestamp?
+        pattern: NamePattern, approval: Approval, note: String, created: Timestamp, revoked: Timestamp?,
+        takesPast: Bool = false
     ) {
         self.number = number
         self.hash = hash
@@ -141,6 +148,7 @@ package struct TokenRecord: Hashable, Sendable {
         self.note = note
         self.created = created
         self.revoked = revoked
+        self.takesPast = takesPast
     }
 
     /// Whether it makes devices at this time: it was not revoked, has not ended, and is not used up.

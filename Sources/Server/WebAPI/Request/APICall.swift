@@ -65,8 +65,8 @@ struct APICall: Sendable {
         guard text.utf8.count <= maximumBytes else {
             throw APIFailure(.parameter, "\(name) has at most \(maximumBytes) bytes of UTF-8")
         }
-        guard !text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) else {
-            throw APIFailure(.parameter, "\(name) must not hold control characters")
+        guard !text.hasHidden else {
+            throw APIFailure(.parameter, "\(name) must not hold control characters, or ones that cannot be seen")
         }
     }
 

@@ -41,6 +41,7 @@ package struct Fence: Hashable, Sendable {
                 "fence \(id) of revision \(revision) has the area of revision \(areaRevision): it is 1 ... \(revision)")
         }
         try definition.check()
+        if !isStored { try definition.checkTexts() }
         self.id = id
         self.revision = revision
         self.areaRevision = areaRevision
@@ -71,6 +72,7 @@ package struct Fence: Hashable, Sendable {
     /// changed.
     package mutating func update(_ new: FenceDefinition, at time: Timestamp) throws(FenceError) -> FenceEdit {
         try new.check()
+        try new.checkTexts(beside: definition)
         // A shape is costly to check, and most changes leave it alone.
         let newShape = new.shape == definition.shape ? shape : try new.checkedShape()
         let edit = FenceEdit(from: definition, shape, to: new, newShape)

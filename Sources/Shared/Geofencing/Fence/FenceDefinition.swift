@@ -1,4 +1,5 @@
 package import Geodesy
+internal import TrackModel
 
 /// A fence as people and programs give it. ``Fence`` is what has been made of it, ``FencePlan`` what is judged.
 package struct FenceDefinition: Hashable, Sendable {
@@ -49,6 +50,22 @@ package struct FenceDefinition: Hashable, Sendable {
     /// What goes along with an action.
     package func reaction(to action: FenceAction) -> FenceReaction? {
         reactions.first { $0.on == action }
+    }
+
+    /// What texts of a new or changed fence may not hold: they are shown on terminals and in logs. A stored fence of an earlier version
+    /// stays one, also when something else of it is changed.
+    ///
+    /// - Throws: ``FenceError``.
+    package func checkTexts(beside former: FenceDefinition? = nil) throws(FenceError) {
+        for (text, was, name, rule) in [
+            (name, former?.name, "the name", FenceError.Rule.name),
+            (district ?? "", former?.district, "the district", .name),
+            (floor ?? "", former?.floor, "the floor", .floor),
+            (group ?? "", former?.group, "the group", .group),
+        ] where text.hasHidden && text != was {
+            throw FenceError(
+                rule, "\(name) holds a control, direction or invisible character (such as a line break): leave it out")
+        }
     }
 
     /// Every rule but those of the shape.

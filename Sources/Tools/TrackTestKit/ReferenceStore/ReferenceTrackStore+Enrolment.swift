@@ -70,6 +70,7 @@ extension ReferenceTrackStore {
                 deviceList[known].cloned = nil
                 noteChange(of: device.id)
             }
+            if request.proves { deviceList[known].proves = true }
             issue(known, until: request.certificateEnd, machine: request.machine, at: now)
             try makeEntity(EntityKey(service: device.service, name: device.entity), at: now)
             return .issued(deviceList[known], isNew: device.issued == nil)
@@ -89,11 +90,16 @@ extension ReferenceTrackStore {
     package func renew(_ request: RenewalRequest, at now: Timestamp) throws(TrackStoreError) -> RenewalOutcome {
         try checkOpen()
         let index = deviceList.firstIndex { $0.keyHash == request.keyHash }
-        if let refusal = RenewalRules.refusal(of: index.map { deviceList[$0] }, at: now) { return .refused(refusal) }
-        guard let index else { throw TrackStoreError(.failed, "a device was renewed that is none") }
-        guard deviceList[index].state == .active else { return .pending(deviceList[index]) }
-        issue(index, until: request.certificateEnd, machine: request.machine, at: now)
-        return .issued(deviceList[index])
+        switch RenewalRules.decide(request, index.map { deviceList[$0] }, at: now) {
+        case .refused(let refusal): return .refused(refusal)
+        case .pending(let device): return .pending(device)
+        case .again(let device): return .again(device)
+        case .issue:
+            guard let index else { throw TrackStoreError(.failed, "a device was renewed that is none") }
+            if request.isProven { deviceList[index].proves = true }
+            issue(index, until: request.certificateEnd, machine: request.machine, at: now)
+            return .issued(deviceList[index])
+        }
     }
 
     package func deviceCensus() throws(TrackStoreError) -> DeviceCensus {
@@ -124,7 +130,8 @@ extension ReferenceTrackStore {
         }
         if let holder = holders.first(where: { $0.state != .revoked }) { return .device(holder.id) }
         if let holder = holders.first { return .revoked(holder.id) }
-        return (try? entity(named: key.name, in: key.service)) == nil ? .free : .entity
+        guard let entity = entityTable[key] else { return .free }
+        return entity.points.isEmpty && !healthList.contains { $0.entity == key } ? .entity : .past
     }
 
     private func makeEntity(_ key: EntityKey, at now: Timestamp) throws(TrackStoreError) {

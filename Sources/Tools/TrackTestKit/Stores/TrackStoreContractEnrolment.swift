@@ -329,6 +329,34 @@ extension TrackStoreContract {
                 try expect(try await store.device(.sample(2))?.entity, is: "van-302", "of the second token")
                 try expect(try await store.tokens(in: nil).map(\.lastName), is: [301, 302], "the last numbers")
             },
+            TrackStoreCheck("an entity with a past waits for a person unless the token says otherwise") { subject in
+                let (store, service) = try await subject.withService()
+                var allowing = NewToken.sample(2, in: service)
+                allowing.takesPast = true
+                _ = try await store.addToken(.sample(1, in: service), at: .at(1))
+                _ = try await store.addToken(allowing, at: .at(1))
+                try expect(try await store.tokens(in: nil).map(\.takesPast), is: [false, true], "tokens")
+                for name in ["added", "heard", "heard too"] {
+                    try await store.addEntity(NewEntity(name: name), in: service, at: .at(1))
+                }
+                for name in ["heard", "heard too"] {
+                    try await store.noteHealth([
+                        HealthNote(
+                            entity: EntityKey(service: service, name: name), heard: .at(2), agentVersion: "1",
+                            device: nil)
+                    ])
+                }
+                func isActive(_ box: UInt8, _ token: UInt8, _ entity: String) async throws -> Bool {
+                    if case .issued = try await store.claim(.sample(box, token: token, entity: entity), at: .at(3)) {
+                        return true
+                    }
+                    return false
+                }
+                try expect(try await isActive(1, 1, "added"), is: true, "without a past")
+                try expect(try await isActive(2, 1, "heard"), is: false, "with a past")
+                try expect(try await store.device(.sample(2))?.state, is: .pending, "which waits")
+                try expect(try await isActive(3, 2, "heard too"), is: true, "a token that takes it over")
+            },
             TrackStoreCheck("a certificate is renewed by its key, at most once in ten minutes") { subject in
                 let (store, service) = try await subject.withService()
                 _ = try await store.addToken(.sample(1, in: service), at: .at(1))

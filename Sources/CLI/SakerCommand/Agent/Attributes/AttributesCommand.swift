@@ -60,15 +60,17 @@ struct AttributesCommand: ParsableCommand {
                 ])
             let done: SetAttributesReply = try AgentOptions.decoded(reply)
             if agent.json {
-                Console.print(reply.description)
+                Output.print(json: reply.description)
             } else {
-                if !done.taken.isEmpty { Console.print("Set: \(done.taken.joined(separator: ", "))".printable) }
+                if !done.taken.isEmpty { Output.print("Set: \(done.taken.joined(separator: ", "))".printable) }
                 if !done.judged {
-                    Console.print("The service's columns are not known yet: values are checked at the first login.")
+                    Output.print("The service's columns are not known yet: values are checked at the first login.")
                 }
             }
             guard done.ignored.isEmpty else {
-                throw CommandFailure(.failed, AttributeText.ignored(done.ignored).joined(separator: "\nsaker: "))
+                let lines = AttributeText.ignored(done.ignored)
+                for line in lines.dropLast() { Output.complain("saker: \(line)") }
+                throw CommandFailure(.failed, lines.last ?? "")
             }
         }
     }

@@ -1,4 +1,5 @@
 @preconcurrency import Glibc
+import Terminal
 
 /// A command whose standard output this program reads. Both share the terminal, so Ctrl-C reaches both.
 struct ChildProcess: Sendable {

@@ -1,6 +1,7 @@
 import Glibc
 import JSON
 import Synchronization
+import Terminal
 
 /// Reads JSON objects, one a line, on a thread of its own, and keeps the newest.
 final class LineReader: Sendable {
@@ -90,7 +91,7 @@ final class LineReader: Sendable {
         guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) else { return }
         guard !isTooLong, let object = (try? JSONReader.value(of: line))?.objectValue else {
             let shown = String(decoding: line.prefix(60), as: UTF8.self).printable
-            return Console.complain("saker: a line is not a JSON object; the line before stays in use: \(shown)")
+            return Output.complain("saker: a line is not a JSON object; the line before stays in use: \(shown)")
         }
         state.withLock { $0.newest = object }
     }

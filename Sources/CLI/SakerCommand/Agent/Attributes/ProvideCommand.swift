@@ -3,6 +3,7 @@ import ArgumentParser
 import FenceCommands
 import Glibc
 import JSON
+import Terminal
 
 extension AttributesCommand {
     /// `saker attributes provide`
@@ -74,11 +75,11 @@ extension AttributesCommand {
                     throw error
                 }
                 answer = ProvidedAttributes(request: asked.request, attributes: lines.newest)
-                if isJSON { Console.print(try JSONValue(encoding: asked).description) }
+                if isJSON { Output.print(json: try JSONValue(encoding: asked).description) }
                 // Each message is shown once, because the agent sends it with every point.
                 for (value, text) in zip(asked.ignored, AttributeText.ignored(asked.ignored))
                 where told.insert(value.key).inserted {
-                    Console.complain("saker: \(text)")
+                    Output.complain("saker: \(text)")
                 }
             }
         }

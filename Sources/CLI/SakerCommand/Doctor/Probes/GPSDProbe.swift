@@ -1,5 +1,6 @@
 import Diagnosing
 import JSON
+import Terminal
 
 /// Asks gpsd in its own protocol (JSON lines, version 3): its version, its devices and, when wanted, a fix.
 enum GPSDProbe {

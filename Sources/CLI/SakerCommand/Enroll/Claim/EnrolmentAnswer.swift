@@ -1,6 +1,7 @@
 import ConfigurationFile
 import JSON
 import SecureLink
+import Terminal
 import TrackModel
 
 /// What a server answers to a claim or to the wish for a new certificate.

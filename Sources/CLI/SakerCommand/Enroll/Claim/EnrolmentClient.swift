@@ -3,6 +3,7 @@ import HTTPExchange
 import JSON
 import NIOPosix
 import SecureLink
+import Terminal
 
 /// Asks a server for an identity, or for the next certificate.
 struct EnrolmentClient: Sendable {
@@ -30,16 +31,56 @@ struct EnrolmentClient: Sendable {
         }
     }
 
-    /// Asks until the machine says that it is over. Prints what a person should know.
-    func run(
-        _ question: Question, _ body: [UInt8], key: PublicKeyPin?, _ machine: EnrolmentMachine
+    /// Claims until the machine says that it is over. Prints what a person should know.
+    func claim(_ body: [UInt8], key: PublicKeyPin?, _ machine: EnrolmentMachine) async throws -> IssuedIdentity {
+        try await run(machine) { () async throws(Trouble) in try answer(try await exchange(.claim, body), key) }
+    }
+
+    /// Asks for the next certificate in the same way. `body`: makes the request. The server asks for a nonce
+    /// to be signed, which `body` gets then; one of an earlier version takes the first request, without a nonce.
+    func renew(
+        key: PublicKeyPin?, _ machine: EnrolmentMachine, body: (String?) throws(CommandFailure) -> [UInt8]
+    ) async throws -> IssuedIdentity {
+        try await run(machine) { () async throws(Trouble) in
+            var answer = try await exchange(.renew, try Self.made(nil, body))
+            // A nonce may become too old on the way, or the server may have been started again.
+            for _ in 0..<2 {
+                guard let nonce = Self.nonce(answer) else { break }
+                answer = try await exchange(.renew, try Self.made(nonce, body))
+            }
+            return try self.answer(answer, key)
+        }
+    }
+
+    private static func made(
+        _ nonce: String?, _ body: (String?) throws(CommandFailure) -> [UInt8]
+    ) throws(Trouble) -> [UInt8] {
+        do throws(CommandFailure) {
+            return try body(nonce)
+        } catch {
+            throw Trouble(text: error.description, code: error.code, canPass: false)
+        }
+    }
+
+    /// What the server wants to be signed; nil for another answer.
+    private static func nonce(_ answer: HTTPAnswer) -> String? {
+        let rules = JSONRules(maximumBytes: maximumAnswerBytes, maximumDepth: 4, maximumValues: 100)
+        guard answer.status == 401, let members = try? JSONReader.value(of: answer.body, rules),
+            members["status"]?.stringValue == "challenge", let nonce = members["nonce"]?.stringValue,
+            nonce.utf8.count == 48, nonce.allSatisfy(\.isHexDigit)
+        else { return nil }
+        return nonce
+    }
+
+    private func run(
+        _ machine: EnrolmentMachine, _ ask: () async throws(Trouble) -> EnrolmentAnswer
     ) async throws -> IssuedIdentity {
         var machine = machine
         while true {
             let chance = Double.random(in: 0..<1)
             let action: EnrolmentMachine.Action
             do throws(Trouble) {
-                action = machine.answered(try await ask(question, body, key), chance: chance)
+                action = machine.answered(try await ask(), chance: chance)
             } catch {
                 action = machine.failed(error.text, code: error.code, canPass: error.canPass, chance: chance)
             }
@@ -47,7 +88,7 @@ struct EnrolmentClient: Sendable {
             case .done(let identity): return identity
             case .stop(let failure): throw failure
             case .again(let milliseconds, let note):
-                if let note { Console.complain("saker: \(note)") }
+                if let note { Output.complain("saker: \(note)") }
                 try await Task.sleep(for: .milliseconds(milliseconds))
             }
         }
@@ -59,14 +100,20 @@ struct EnrolmentClient: Sendable {
         let canPass: Bool
     }
 
-    private func ask(_ question: Question, _ body: [UInt8], _ key: PublicKeyPin?) async throws(Trouble)
-        -> EnrolmentAnswer
-    {
-        let received: HTTPAnswer
+    private func answer(_ received: HTTPAnswer, _ key: PublicKeyPin?) throws(Trouble) -> EnrolmentAnswer {
+        do throws(UnusableAnswer) {
+            return try EnrolmentAnswer(status: received.status, body: received.body, key: key)
+        } catch {
+            // A gateway on the way answers so while the server starts.
+            throw Trouble(text: "\(address): \(error.text)", code: .failed, canPass: received.status >= 500)
+        }
+    }
+
+    private func exchange(_ question: Question, _ body: [UInt8]) async throws(Trouble) -> HTTPAnswer {
         do throws(HTTPExchangeError) {
             let request = try HTTPRequest(
                 .post, address, question.rawValue, contentType: "application/json", body: body)
-            received = try await HTTPExchange.run(
+            return try await HTTPExchange.run(
                 request, security: security, limits: HTTPLimits(bodyBytes: Self.maximumAnswerBytes),
                 on: MultiThreadedEventLoopGroup.singleton.next())
         } catch {
@@ -87,12 +134,6 @@ struct EnrolmentClient: Sendable {
                 throw Trouble(text: "\(address): \(error.detail)", code: .failed, canPass: false)
             case .address, .configuration: throw Trouble(text: error.detail, code: .failed, canPass: false)
             }
-        }
-        do throws(UnusableAnswer) {
-            return try EnrolmentAnswer(status: received.status, body: received.body, key: key)
-        } catch {
-            // A gateway on the way answers so while the server starts.
-            throw Trouble(text: "\(address): \(error.text)", code: .failed, canPass: received.status >= 500)
         }
     }
 }

@@ -14,6 +14,8 @@ struct EnrolmentRequest: Hashable {
     /// ``MachineIdentity/mark``
     var machine: String
     var model: String?
+    /// Of a renewal: what the server has asked for, and what the certificate request has in its name.
+    var nonce: String?
 
     /// JSON; holds the token.
     var encoded: [UInt8] {
@@ -25,6 +27,10 @@ struct EnrolmentRequest: Hashable {
             if let serial { writer.member("serial", serial) }
             writer.member("machine", machine)
             if let model { writer.member("model", model) }
+            // This program signs what the server asks for, at each renewal.
+            writer.name("proves")
+            writer.bool(true)
+            if let nonce { writer.member("nonce", nonce) }
             writer.member("version", SakerVersion.text)
         }
         return writer.bytes

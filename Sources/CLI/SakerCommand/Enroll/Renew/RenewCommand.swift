@@ -2,6 +2,7 @@ import ArgumentParser
 import ConfigurationFile
 import Glibc
 import SecureLink
+import Terminal
 
 /// `saker renew`
 struct RenewCommand: AsyncParsableCommand {
@@ -30,7 +31,7 @@ struct RenewCommand: AsyncParsableCommand {
         guard try dueVehicle() != nil else { return }
         // Two at once would mix two identities: an enrolment that ends meanwhile would get the certificate of the former key.
         guard let lock = try EnrolmentLock(VehicleDirectory(of: config)) else {
-            return Console.print("An enrolment of this vehicle is under way. Nothing was renewed.")
+            return Output.print("An enrolment of this vehicle is under way. Nothing was renewed.")
         }
         defer { lock.release() }
         // An enrolment may have ended between the look and the lock.
@@ -44,17 +45,21 @@ struct RenewCommand: AsyncParsableCommand {
         }
         let key = try Self.key(of: vehicle)
         if isForeign {
-            Console.print(
+            Output.print(
                 "\(vehicle.certificateFile.printable) is not the certificate of this vehicle's key: an enrolment was cut before its "
                     + "end. Asking the server for the key's certificate.")
         }
         let client = try EnrolmentClient(address, trusting: vehicle.trust(for: address))
-        let body = EnrolmentRequest(
-            certificateRequest: try Self.request(key, vehicle.entity), machine: try MachineIdentity().mark)
+        let mark = try MachineIdentity().mark
         let machine = EnrolmentMachine(patience: .failures(6), waitsForApproval: false)
         let identity: IssuedIdentity
         do {
-            identity = try await client.run(.renew, body.encoded, key: key.publicKey, machine)
+            identity = try await client.renew(key: key.publicKey, machine) { nonce throws(CommandFailure) in
+                let name = nonce.map { "renew:\($0)" } ?? vehicle.entity
+                return EnrolmentRequest(
+                    certificateRequest: try Self.request(key, name), machine: mark, nonce: nonce
+                ).encoded
+            }
         } catch let failure as CommandFailure {
             throw CommandFailure(failure.code, failure.description + Self.advice(state))
         }
@@ -74,7 +79,7 @@ struct RenewCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure(.failed, error.detail + Self.asRoot)
         }
-        Console.print(
+        Output.print(
             "\(vehicle.certificateFile.printable): the certificate of this vehicle's key is in place now. "
                 + "An enrolment was cut before its end.")
     }
@@ -143,13 +148,13 @@ struct RenewCommand: AsyncParsableCommand {
                 try AtomicFile.write(Array(authority.utf8), to: own, mode: 0o644)
             }
             try AtomicFile.write(Array(identity.certificate.utf8), to: vehicle.certificateFile, mode: 0o644)
-            unlink(CertificateFiles.next(of: vehicle.certificateFile))
+            try? AtomicFile.remove(CertificateFiles.next(of: vehicle.certificateFile))
             until = Self.date(try CertificateFile(path: vehicle.certificateFile).leaf.until)
         } catch let error as ConfigurationError {
             throw CommandFailure(.failed, error.detail + Self.asRoot)
         }
         // The agent itself takes the name of a device that was moved: agent.toml keeps the former one.
-        Console.print("The certificate is renewed. It lasts until \(until).")
+        Output.print("The certificate is renewed. It lasts until \(until).")
     }
 
     /// Whether two paths lead to the same file: either may be relative, or lead through a link.
@@ -159,7 +164,7 @@ struct RenewCommand: AsyncParsableCommand {
     }
 
     private func say(_ text: String) {
-        if !quiet { Console.print(text) }
+        if !quiet { Output.print(text) }
     }
 
     private static func date(_ seconds: Int64) -> String {

@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+@testable import Terminal
+
+@Suite struct OutputTests {
+    /// Every scalar that Unicode calls a control, a format, a line or a paragraph separator, except the two joiners, which scripts need.
+    @Test func nothingThatControlsATerminalIsShown() {
+        var kept: [Unicode.Scalar] = []
+        for value in (0...0x10FFFF as ClosedRange<UInt32>) {
+            guard let scalar = Unicode.Scalar(value) else { continue }
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator:
+                #expect(TerminalText.safe("a\(scalar)b") == "a?b", "\(value)")
+            case .format:
+                if TerminalText.safe(String(scalar)) != "?" { kept.append(scalar) }
+            // Blocks of characters without width have gaps.
+            case .unassigned: break
+            default:
+                #expect(TerminalText.safe(String(scalar)).unicodeScalars.elementsEqual([scalar]), "\(value)")
+            }
+        }
+        // Signs that stand before Arabic, Syriac and Kaithi numbers and hieroglyphs, and musical notation, are seen.
+        let seen: [ClosedRange<UInt32>] = [
+            0x0600...0x0605, 0x06DD...0x06DD, 0x070F...0x070F, 0x0890...0x0891, 0x08E2...0x08E2, 0x110BD...0x110BD,
+            0x110CD...0x110CD, 0x13430...0x1343F, 0x1BCA0...0x1BCA3, 0x1D173...0x1D17A, 0x200C...0x200D,
+        ]
+        #expect(kept.allSatisfy { scalar in seen.contains { $0.contains(scalar.value) } }, "\(kept.map(\.value))")
+    }
+
+    @Test func jsonSaysTheSameWithEscapes() throws {
+        let name = "a\u{202E}b\u{7F}c\u{2028}d\u{E0041}e\u{9B}31mf\u{2066}"
+        let json = "{\n\"name\":\"\(name)\"}"
+        let safe = TerminalText.safeJSON(json)
+        #expect(TerminalText.safeLines(safe) == safe)
+        let read = try JSONSerialization.jsonObject(with: Data(safe.utf8)) as? [String: String]
+        #expect(read?["name"].map { Array($0.unicodeScalars) } == Array(name.unicodeScalars))
+    }
+
+    @Test func onlyTheProgramBreaksLines() {
+        #expect(TerminalText.safe("bus\nDevice 7 is revoked\r\u{1B}[2J") == "bus?Device 7 is revoked??[2J")
+        #expect(TerminalText.safeLines("one\ntwo\u{1B}]0;x\u{7}\n") == "one\ntwo?]0;x?\n")
+    }
+
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// Every way to a standard stream in the sources of both command lines. A new one is a reviewed change of this list.
+    @Test func everyTextOfTheCommandLinesGoesThroughOutput() throws {
+        let ways = [
+            #"(?<![\w.`])print\("#, #"Swift\.print\("#, "STDOUT_FILENO", "STDERR_FILENO", "fputs", "fwrite", "putchar",
+            #"\bstdout\b"#, #"\bstderr\b"#, #"FileHandle\.standard"#, #"Output\.styled\("#,
+            #"/dev/(stdout|stderr|tty)\b"#,
+        ]
+        let known: [String: Set<String>] = [
+            "Sources/Shared/Terminal/Output.swift": ["STDOUT_FILENO", "STDERR_FILENO"],
+            // They ask for the width of the terminal, or whether there is one.
+            "Sources/Shared/Terminal/TerminalSize.swift": ["STDOUT_FILENO", "STDERR_FILENO"],
+            "Sources/CLI/SakerCommand/Terminal/Console.swift": ["STDOUT_FILENO"],
+            // Prompts of the program's own.
+            "Sources/Server/saker-server/AppCodeCommand.swift": ["STDERR_FILENO"],
+            "Sources/Server/saker-server/ServiceImportCommand.swift": ["STDERR_FILENO"],
+            // A file that is put in front of a head later.
+            "Sources/CLI/SakerCommand/Server/TrackExportCommand.swift": ["fwrite"],
+            // Its text is made safe, and drawn with control sequences.
+            "Sources/Shared/Terminal/ProgressLine.swift": ["STDERR_FILENO"],
+            // The drawing makes each line safe; the bar is numbers and a name that is made safe.
+            "Sources/CLI/SakerCommand/Agent/StatusCommand.swift": [#"Output\.styled\("#],
+            "Sources/CLI/SakerCommand/Points/ImportCommand.swift": [#"Output\.styled\("#],
+            // The number of a descriptor, for a child process and for a file that is written there through `Output`.
+            "Sources/CLI/SakerCommand/Agent/Attributes/ChildProcess.swift": ["STDOUT_FILENO", "STDERR_FILENO"],
+            "Sources/Shared/FenceCommands/OutputFile.swift": ["STDOUT_FILENO"],
+        ]
+        var files = 0
+        for folder in [
+            "Sources/CLI", "Sources/Server/saker-server", "Sources/Shared/FenceCommands",
+            "Sources/Shared/FenceArguments",
+            "Sources/Shared/Terminal", "Sources/Shared/Diagnosing",
+        ] {
+            let names = try FileManager.default.subpathsOfDirectory(atPath: Self.root.path + "/" + folder)
+            for name in names where name.hasSuffix(".swift") {
+                let path = folder + "/" + name
+                let code = try String(contentsOf: Self.root.appendingPathComponent(path), encoding: .utf8)
+                    .split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("//") }.joined(separator: "\n")
+                files += 1
+                for way in ways where code.range(of: way, options: .regularExpression) != nil {
+                    // The function itself.
+                    if path.hasSuffix("Terminal/Output.swift"), way.contains("print") { continue }
+                    #expect(known[path]?.contains(way) == true, "\(path) has \(way): write through Output")
+                }
+            }
+        }
+        #expect(files > 100)
+    }
+}
