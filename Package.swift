@@ -344,7 +344,7 @@ let tests: [Target] = [
         "FenceArguments", "FenceFiles", "Geodesy",
         "Geofencing",
         "Ingest", "JSON", "ProgramTestKit", "RoadMatching", "Systemd", "TrackExport", "TrackFiles", "TrackModel",
-        "TrackStore", "TrackTestKit", "saker-server", .arguments, .log, .nioCore, .nioHTTP1, .nioPosix, .crypto, .asn1,
+        "TrackStore", "TrackTestKit", "WebAPI", "saker-server", .arguments, .log, .nioCore, .nioHTTP1, .nioPosix, .crypto, .asn1,
         .x509),
     .tests(of: "DriveSimulation", "Geodesy", "TrackModel", "saker-sim"),
     .tests(of: "FleetSimulation", "TrackModel", "saker-server", "saker-sim"),

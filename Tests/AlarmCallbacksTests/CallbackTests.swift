@@ -38,6 +38,29 @@ import TrackStore
 
     // MARK: Whose turn it is
 
+    @Test func servicesWhoseURLsFailLeaveRoomForTheOthers() {
+        var machine = CallbackMachine()
+        for service in services(1...30) { _ = machine.note(.failed("silent"), of: service) }
+        #expect(machine.begin(services(1...30), at: now) == services(1...8))
+        #expect(machine.begin(services(1...60), at: now) == services(31...38))
+        for service in services(1...8) { machine.end(service) }
+        #expect(machine.begin(services(1...60), at: now) == services(39...46))
+    }
+
+    @Test func questionsToNameServersAreCountedForEachService() {
+        var lookups = NameLookups()
+        for service in services(1...40) {
+            for _ in 0..<2 { _ = lookups.begin(of: service, host: "a.example") }
+        }
+        // 32 services have two each, and all 64 are under way.
+        #expect(lookups.begin(of: services(1...1)[0], host: "a.example")?.contains("a.example") == true)
+        #expect(lookups.begin(of: services(50...50)[0], host: "b.example")?.contains("b.example") == true)
+        lookups.end(of: services(1...1)[0])
+        #expect(lookups.begin(of: services(50...50)[0], host: "b.example") == nil)
+        lookups.end(of: services(60...60)[0])
+        #expect(lookups.begin(of: services(51...51)[0], host: "b.example") != nil)
+    }
+
     @Test func eachServiceHasItsTurnAndNoneHasTwoAtOnce() {
         var machine = CallbackMachine()
         let due = services(1...40)

@@ -26,6 +26,17 @@ import Testing
         #expect(code(#"{"a":[1,2]}"#, JSONRules(maximumValues: 3)) == .tooManyValues)
     }
 
+    /// A table of names costs the square of the length of one that is a letter with many accents.
+    @Test func namesAndNumbersHaveBounds() {
+        let name = "a" + String(repeating: "\u{301}\u{327}", count: 500_000)
+        #expect(code("{\"\(name)\":1}", JSONRules()) == .tooLarge)
+        #expect(code("{\"abc\":1}", JSONRules(maximumNameBytes: 3)) == nil)
+        #expect(code("{\"abcd\":1}", JSONRules(maximumNameBytes: 3)) == .tooLarge)
+        #expect(code(String(repeating: "1", count: 1100), JSONRules(largeIntegers: .doubles)) == .number)
+        #expect(code("0." + String(repeating: "1", count: 1098), JSONRules()) == nil)
+        #expect(code("0." + String(repeating: "1", count: 1099), JSONRules()) == .number)
+    }
+
     @Test func theLastOfRepeatedMembersCountsWhenTheRulesSaySo() throws {
         let rules = JSONRules(repeatedMembers: .lastCounts)
         #expect(try parse(#"{"a":1,"b":{"c":1,"c":2},"a":3}"#, rules) == ["a": 3, "b": ["c": 2]])

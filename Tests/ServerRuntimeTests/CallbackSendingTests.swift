@@ -25,7 +25,10 @@ struct CallbackSendingTests {
     private let clock = Clock()
     private let counters = CallbackCounters()
     private let secret = "0123456789abcdef"
+    private let owner: ServiceID
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    init() throws { owner = try #require(ServiceID(rawValue: 1)) }
 
     private func names(takesPrivate: Bool = true) -> CallbackNames {
         // A name that no name server knows: only the address that was asked for once is connected to.
@@ -251,7 +254,7 @@ struct CallbackSendingTests {
     @Test func anEndlessAnswerIsCut() async throws {
         let receiver = try await CallbackReceiver { _, _ in .endless }
         let answer = await client().send(
-            [], to: CallbackTarget(url: "http://operator.invalid:\(receiver.port)/", secret: secret))
+            [], to: CallbackTarget(url: "http://operator.invalid:\(receiver.port)/", secret: secret), of: owner)
         #expect(answer == .failed("its answer has more than 16384 bytes"))
         // What lies in the buffers of the kernel, and no more.
         #expect(receiver.writtenBytes < 64 << 20)
@@ -262,7 +265,7 @@ struct CallbackSendingTests {
     func privateAddressesAreNotReached(_ host: String) async throws {
         let receiver = try await CallbackReceiver()
         let answer = await client(takesPrivate: false).send(
-            [], to: CallbackTarget(url: "http://\(host):\(receiver.port)/", secret: secret))
+            [], to: CallbackTarget(url: "http://\(host):\(receiver.port)/", secret: secret), of: owner)
         guard case .failed(let reason) = answer else {
             Issue.record("\(answer)")
             return
@@ -277,7 +280,7 @@ struct CallbackSendingTests {
             takesPrivate: false,
             lookup: { _, port in (try? [SocketAddress(ipAddress: "198.41.0.4", port: port)]) ?? [] },
             own: { ["198.41.0.4"] })
-        guard case .failed = await names.addresses(of: "own.example", port: 80) else {
+        guard case .failed = await names.addresses(of: "own.example", port: 80, for: owner) else {
             Issue.record("it is reached")
             return
         }
@@ -294,7 +297,7 @@ struct CallbackSendingTests {
         let client = CallbackClient(names: names, now: { [clock] in clock.now }, patience: .seconds(120))
         // localhost is ::1 or 127.0.0.1 to the system; only the lookup's answer counts for a name that it does not know.
         let answer = await client.send(
-            [], to: CallbackTarget(url: "http://rebind.invalid:\(receiver.port)/", secret: secret))
+            [], to: CallbackTarget(url: "http://rebind.invalid:\(receiver.port)/", secret: secret), of: owner)
         #expect(answer == .taken)
         #expect(asked.withLock { $0 } == 1)
         await receiver.close()
@@ -307,9 +310,61 @@ struct CallbackSendingTests {
         }
         let client = CallbackClient(names: names, now: { [clock] in clock.now }, patience: .seconds(120))
         let answer = await client.send(
-            [], to: CallbackTarget(url: "http://two.invalid:\(receiver.port)/", secret: secret))
+            [], to: CallbackTarget(url: "http://two.invalid:\(receiver.port)/", secret: secret), of: owner)
         #expect(answer == .taken)
         await receiver.close()
+    }
+
+    // MARK: Name servers that never answer
+
+    /// A lookup that is never answered while the test runs.
+    private func silent() -> (CallbackNames, release: @Sendable () -> Void, asked: @Sendable () -> Int) {
+        let (answers, giver) = AsyncStream<Void>.makeStream()
+        let asked = Mutex(0)
+        let names = CallbackNames(takesPrivate: true) { _, _ in
+            asked.withLock { $0 += 1 }
+            for await _ in answers {}
+            return []
+        }
+        return (names, { giver.finish() }, { asked.withLock { $0 } })
+    }
+
+    @Test func aSilentNameServerOfOneServiceHoldsUpNoOther() async throws {
+        let (names, release, asked) = silent()
+        defer { release() }
+        let client = CallbackClient(names: names, now: { [clock] in clock.now }, patience: .milliseconds(50))
+        for number in 0..<20 {
+            let answer = await client.send(
+                [], to: CallbackTarget(url: "http://silent\(number).invalid/", secret: secret), of: owner)
+            guard case .failed = answer else {
+                Issue.record("\(answer)")
+                return
+            }
+        }
+        #expect(asked() == NameLookups.ofService)
+        // The same service with an address, and another one, are served.
+        let receiver = try await CallbackReceiver()
+        let patient = CallbackClient(names: names, now: { [clock] in clock.now }, patience: .seconds(120))
+        for number in [1, 2] as [Int64] {
+            let answer = await patient.send(
+                [], to: CallbackTarget(url: "http://127.0.0.1:\(receiver.port)/", secret: secret),
+                of: try #require(ServiceID(rawValue: number)))
+            #expect(answer == .taken)
+        }
+        await receiver.close()
+    }
+
+    @Test func addressesNeedNoNameServer() async throws {
+        let names = CallbackNames(takesPrivate: true) { host, _ in
+            Issue.record("\(host) was looked up")
+            return []
+        }
+        for host in ["127.0.0.1", "::1", "198.41.0.4", "2001:4860:4860::8888"] {
+            guard case .found = await names.addresses(of: host, port: 80, for: owner) else {
+                Issue.record("\(host)")
+                return
+            }
+        }
     }
 
     // MARK: The end of a server

@@ -58,6 +58,33 @@ import TrackTestKit
         #expect(try content(path, 1) == "")
     }
 
+    /// A short file whose entries are one body would be unpacked as often as it has entries.
+    @Test func entriesThatShareABodyAreRefused() throws {
+        let path = try file(
+            "z=zipfile.ZipFile(p,\"w\",zipfile.ZIP_DEFLATED); z.writestr(\"a.json\",\"one\\n\"*50000); e=z.infolist()[0]; z.filelist += [e]*5000; z.close()"
+        )
+        defer { unlink(path) }
+        let failure = #expect(throws: ZipFile.Failure.self) { try ZipFile(path) }
+        #expect(failure?.description.contains("shares its bytes") == true)
+    }
+
+    @Test func aFileHasNoMoreEntriesThanAnyExport() throws {
+        let path = try file(
+            "z=zipfile.ZipFile(p,\"w\"); [z.writestr(str(i),\"\") for i in range(10001)]; z.close()")
+        defer { unlink(path) }
+        let failure = #expect(throws: ZipFile.Failure.self) { try ZipFile(path) }
+        #expect(failure?.description.contains("10000 are the most") == true)
+    }
+
+    @Test func entriesCannotHoldMoreThanTheFileCan() throws {
+        let path = try file(
+            "z=zipfile.ZipFile(p,\"w\",zipfile.ZIP_DEFLATED); z.writestr(\"a.json\",\"one\"); z.infolist()[0].file_size=10**9; z.close()"
+        )
+        defer { unlink(path) }
+        let failure = #expect(throws: ZipFile.Failure.self) { try ZipFile(path) }
+        #expect(failure?.description.contains("can hold") == true)
+    }
+
     @Test func filesOfZip64AreRead() throws {
         let path = try file(
             "z=zipfile.ZipFile(p,\"w\",zipfile.ZIP_DEFLATED); f=z.open(\"a.json\",\"w\",force_zip64=True); f.write(b\"long\"); f.close(); z.close()"

@@ -76,5 +76,22 @@ import Testing
     ])
     func aNameThatBreaksTheRuleIsToldWhich(name: String, rule: String) {
         #expect(EntityName.problem(with: name)?.contains(rule) == true)
+        #expect(EntityName.problem(withNew: name)?.contains(rule) == true)
+    }
+
+    @Test(arguments: ["van_07", "蓝色货车", "a b", "a  b", "é", "京A·12345", "Straße 7", "한글", "🚛", "Å"])
+    func newNamesWithOneSpellingAreAllowed(name: String) { #expect(EntityName.problem(withNew: name) == nil) }
+
+    /// They look like another name, so an entity that is there keeps such a name and no new one gets it.
+    @Test(arguments: [
+        ("bus_01 ", "white space"), (" bus_01", "white space"), ("bus_01\u{3000}", "white space"),
+        ("bus\u{A0}01", "U+A0"), ("bus\u{200B}01", "U+200B"), ("bus\u{200D}", "U+200D"), ("bus\u{FE0F}", "U+FE0F"),
+        ("bus\u{2060}01", "U+2060"), ("bus\u{202E}01", "U+202E"), ("bus\u{AD}01", "U+AD"), ("bus\u{E0041}", "U+E0041"),
+        ("bus\u{2800}", "U+2800"), ("bus\u{3164}", "U+3164"), ("e\u{301}", "form C"), ("\u{212B}", "form C"),
+        ("\u{1112}\u{1161}\u{11AB}", "form C"), ("a\u{301}\u{323}", "form C"),
+    ])
+    func aNewNameThatLooksLikeAnotherOneIsRefused(name: String, rule: String) {
+        #expect(EntityName.problem(with: name) == nil)
+        #expect(EntityName.problem(withNew: name)?.contains(rule) == true)
     }
 }

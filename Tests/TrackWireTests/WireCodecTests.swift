@@ -35,6 +35,41 @@ import TrackModel
         }
     }
 
+    private func field(_ number: UInt8, _ content: [UInt8]) -> [UInt8] {
+        var bytes = [number << 3 | 2]
+        var length = content.count
+        while length >= 0x80 {
+            bytes.append(UInt8(length & 0x7F) | 0x80)
+            length >>= 7
+        }
+        return bytes + [UInt8(length)] + content
+    }
+
+    /// The decoder's table would take minutes for such a name.
+    @Test func namesOfParametersAreMeasuredBeforeTheyAreDecoded() throws {
+        func call(_ name: [UInt8]) -> [UInt8] { field(4, field(2, Array("x".utf8)) + field(3, field(1, name))) }
+        let marks = Array(("a" + String(repeating: "\u{301}\u{327}", count: 200_000)).utf8)
+        #expect(throws: WireError(.tooLarge, "")) { try WireCodec.decodeClient(call(marks)) }
+        #expect(throws: WireError(.tooLarge, "")) {
+            try WireCodec.decodeClient(call([UInt8](repeating: 97, count: 257)))
+        }
+        let kept = try WireCodec.decodeClient(call([UInt8](repeating: 97, count: 256)))
+        guard case .call(let call)? = kept.message else {
+            Issue.record("\(kept)")
+            return
+        }
+        #expect(call.parameters.keys.map(\.utf8.count) == [256])
+    }
+
+    /// What stands behind a group, or behind a number that no field has, is not passed over.
+    @Test(arguments: [[0x53, 0x54], [0x80 | 0x22, 0x80, 0x80, 0x80, 0x10, 0x00]] as [[UInt8]])
+    func aNameCannotHideBehindWhatTheDecoderPassesOver(_ prefix: [UInt8]) {
+        let hidden = field(4, field(3, field(1, [UInt8](repeating: 97, count: 300))))
+        #expect(throws: WireError.self) { try WireCodec.decodeClient(prefix + hidden) }
+        let inside = field(4, prefix + field(3, field(1, [UInt8](repeating: 97, count: 300))))
+        #expect(throws: WireError.self) { try WireCodec.decodeClient(inside) }
+    }
+
     /// Devices in the field know the live hint by its number, whatever its name.
     @Test func aLiveHintIsTheFirstFieldOfAHeartbeat() {
         var heartbeat = Heartbeat()

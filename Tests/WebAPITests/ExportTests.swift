@@ -50,6 +50,53 @@ struct ExportTests {
         #expect(try await bench.post("\(module)/deletejob", "job_id=\(number)").status == 2)
     }
 
+    /// Ends the oldest job with a file of so many bytes.
+    private func end(_ bench: Bench, bytes: Int64) async throws {
+        let job = try #require(try await bench.store.claimExport(by: 1, at: Bench.now, through: Bench.now))
+        try #require(
+            try await bench.store.settleExport(job.number, by: 1, ExportResult(points: 1, bytes: bytes), at: Bench.now))
+    }
+
+    @Test func filesOfAServiceHaveABound() async throws {
+        let bench = try await Bench(WebAPIOptions(exportServiceBytes: 40 << 20))
+        for _ in 0..<3 {
+            _ = try await create(bench)
+            try await end(bench, bytes: 10 << 20)
+        }
+        // The fourth may be as long as the others, and fits.
+        _ = try await create(bench)
+        let refused = try await bench.post("export/createjob", range())
+        #expect(refused.status == 2)
+        let message = refused["message"]?.stringValue ?? ""
+        for word in ["31457280", "41943040", "service_limit", "deletejob", "48 hours"] {
+            #expect(message.contains(word), "\(message)")
+        }
+        #expect(try await bench.post("export/deletejob", "job_id=1").status == 0)
+        #expect(try await bench.post("export/createjob", range()).status == 0)
+    }
+
+    @Test func filesOfAllServicesHaveABound() async throws {
+        let bench = try await Bench(WebAPIOptions(exportBytes: 40 << 20))
+        let other = try await bench.store.createService(named: "other", at: Bench.now).id
+        let order = ExportOrder(
+            from: Timestamp(seconds: end - 60), through: Timestamp(seconds: end), coordinateType: .wgs84)
+        _ = try await bench.store.addExport(order, token: ExportToken.random(), in: other, at: Bench.now)
+        try await end(bench, bytes: 39 << 20)
+        _ = try await create(bench)
+        let refused = try await bench.post("export/createjob", range())
+        #expect(refused.status == 2 && refused["message"]?.stringValue?.contains("limit of [exports]") == true)
+    }
+
+    @Test func smallFilesAreCountedToo() async throws {
+        let bench = try await Bench(WebAPIOptions(exportServiceBytes: 1 << 40, exportBytes: 1 << 40))
+        for _ in 0..<ExportRules.mostDone {
+            _ = try await create(bench)
+            try await end(bench, bytes: 300)
+        }
+        let refused = try await bench.post("export/createjob", range())
+        #expect(refused.status == 2 && refused["message"]?.stringValue?.contains("100 are the most") == true)
+    }
+
     @Test func wrongOrdersAreRefused() async throws {
         let bench = try await Bench()
         func status(_ body: String) async throws -> Int64? { try await bench.post("export/createjob", body).status }

@@ -55,7 +55,7 @@ import TrackStore
         #expect(try await track(bench) == ["3", "3", "3", "-1", "1.5", nil, nil, "02"])
         for (floor, reason) in [
             ("true", "floor must be a text"), ("[3]", "floor must be a text"),
-            ("\"\(String(repeating: "x", count: 129))\"", "floor has at most 128 bytes"),
+            ("\"\(String(repeating: "x", count: 129))\"", "floor has 129 bytes, and 128 are the most"),
         ] {
             let refused = try await addPoints(bench, "[\(point(20, floor))]")
             #expect(refused.status == 2)

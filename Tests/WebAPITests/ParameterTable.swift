@@ -10,6 +10,8 @@ struct ParameterTable {
         let calls: [String]
         /// `*track columns*` stands for columns of that kind.
         let parameter: String
+        /// How long the value may be; nil where the table says nothing.
+        let bytes: Int?
         let verdict: Verdict
         let cases: [Case]
 
@@ -46,7 +48,7 @@ struct ParameterTable {
                 separator: "|", omittingEmptySubsequences: false
             ).map { String($0.replacing("\u{0}", with: "|")) }
             // The tables of keys and of limits have fewer columns.
-            guard cells.count == 6 else { return nil }
+            guard cells.count == 7 else { return nil }
             return try Self.row(cells, line)
         }
     }
@@ -55,9 +57,11 @@ struct ParameterTable {
         let calls = cells[0].matches(of: /`([^`]+)`/).map { String($0.1) }
         let names = cells[1].matches(of: /`(\w+)`|(\*\w+ columns\*)/).map { String($0.1 ?? $0.2 ?? "") }
         guard !calls.isEmpty, names.count == 1,
-            let verdict = cells[3].firstMatch(of: /[a-z]+/).flatMap({ Verdict(rawValue: String($0.0)) })
+            let verdict = cells[4].firstMatch(of: /[a-z]+/).flatMap({ Verdict(rawValue: String($0.0)) })
         else { throw Failure(description: "not understood: \(line)") }
-        return Row(calls: calls, parameter: names[0], verdict: verdict, cases: try cases(cells[4], line))
+        return Row(
+            calls: calls, parameter: names[0],
+            bytes: Int(cells[2].filter { $0 != " " }), verdict: verdict, cases: try cases(cells[5], line))
     }
 
     private static func cases(_ cell: String, _ line: Substring) throws -> [Case] {

@@ -1,5 +1,6 @@
 import Foundation
 import Geodesy
+import Ingest
 import JSON
 import Testing
 import TrackModel
@@ -23,7 +24,7 @@ import TrackStore
         let rows = try Self.table().rows
         for row in rows {
             for call in row.calls {
-                let single = ParameterTable.Row(calls: [call], parameter: "", verdict: .ours, cases: [])
+                let single = ParameterTable.Row(calls: [call], parameter: "", bytes: nil, verdict: .ours, cases: [])
                 #expect(Endpoint.all.contains { single.concerns($0.path) }, "no call is named \(call)")
             }
         }
@@ -36,6 +37,55 @@ import TrackStore
             #expect(obeyed == taken, "\(endpoint.path)")
             let ignored = told.filter { $0.verdict == .ignored }.map(\.parameter)
             #expect(taken.isDisjoint(with: ignored), "\(endpoint.path) takes what the page calls ignored: \(ignored)")
+        }
+    }
+
+    /// Also what would be right but for its length: nothing has read the value.
+    @Test(arguments: Endpoint.all.map(\.path))
+    func aValueThatIsTooLongIsRefusedWithItsLengthAndTheBound(_ path: String) async throws {
+        let endpoint = try #require(Endpoint.named[path])
+        let bench = try await Self.bench()
+        for row in try Self.table().rows where row.concerns(path) && row.verdict != .ignored {
+            let bytes = try #require(row.bytes, "\(path) \(row.parameter) has no bound")
+            let name =
+                endpoint.columns.map { row.parameter == "*\($0.rawValue) columns*" } == true
+                ? (endpoint.columns == .track ? "note" : "team") : row.parameter
+            // The body of a request is no longer than this, and it is a device's call that can be.
+            for kind in ["x", " ", "1", "e\u{301}\u{327}", ",", ";", ":", "[", "\"", "%41"] where name != "callback" {
+                let value = String(repeating: kind, count: bytes / kind.utf8.count + 1)
+                var form = Self.request(of: path)
+                form["ak"] = Bench.key
+                form["service_id"] = "\(bench.service.rawValue)"
+                form[name] = (form[name] ?? "") + value
+                let length = try #require(form[name]).utf8.count
+                // Who the caller is needs no parameter there.
+                let isOfHTTP = Self.common.contains(name)
+                if !isOfHTTP, length > 1 << 20, kind != "x" { continue }
+                let answer =
+                    isOfHTTP
+                    ? try await Self.send(bench, endpoint, form)
+                    : try await Self.call(bench, path, form)
+                #expect(answer.status == 2, "\(path) \(name): \(answer)")
+                let message = answer["message"]?.stringValue ?? ""
+                #expect(
+                    message.contains(" \(length) bytes") && message.contains(" \(bytes) are the most"),
+                    "\(path) \(name): \(message)")
+            }
+        }
+    }
+
+    /// Through a device's session that may ask about everyone.
+    private static func call(_ bench: Bench, _ path: String, _ form: [String: String]) async throws -> JSONValue {
+        let answer = await bench.router.call(
+            service: bench.service, entity: "van", path: path, parameters: form, policy: .service)
+        return try JSONReader.value(of: Array(answer.json.utf8), .requests)
+    }
+
+    @Test func thePageTellsTheBoundOfEachParameter() throws {
+        for row in try Self.table().rows where row.verdict != .ignored {
+            let isColumn = row.parameter.hasPrefix("*")
+            let most = isColumn ? ParameterLengths.column : ParameterLengths.most(of: row.parameter)
+            #expect(row.bytes == most, "\(row.calls) \(row.parameter)")
         }
     }
 
@@ -89,6 +139,7 @@ import TrackStore
         }
         try await done("entity/addcolumn", "column_key=team&is_search=1")
         try await done("track/addcolumn", "column_key=fuel&column_type=2")
+        try await done("track/addcolumn", "column_key=note&column_type=3")
         try await done("entity/add", "entity_name=van&entity_desc=blue&team=north")
         try await done("entity/add", "entity_name=empty")
         try await bench.upload(

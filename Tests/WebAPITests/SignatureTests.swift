@@ -37,6 +37,21 @@ struct SignatureTests {
         #expect(!Signature.verify("", of: get(query), secret: "demo-sk"))
     }
 
+    /// Ways of writing that differ in nothing are hashed once, and all of them have a bound.
+    @Test func aWrongSignatureCostsLittle() throws {
+        let wrong = String(repeating: "0", count: 32)
+        let plain = try post("ak=x&service_id=1&point_list=" + String(repeating: "abc%7B%22", count: 13_000))
+        var budget = 8 << 20
+        #expect(!Signature.verify(wrong, of: plain, secret: "s", budget: &budget))
+        // Large and small hexadecimal digits, within and around.
+        #expect((8 << 20) - budget < 5 * 300_000 && budget > 0, "\((8 << 20) - budget)")
+        let all = try post("ak=x&service_id=1&point_list=" + String(repeating: "a~ !*()\u{E9}%7b", count: 9000))
+        #expect(!Signature.verify(wrong, of: all, secret: "s", budget: &budget))
+        budget = 8 << 20
+        #expect(!Signature.verify("0", of: all, secret: "s", budget: &budget))
+        #expect(budget == 8 << 20)
+    }
+
     @Test func aPOSTIsSignedSortedByKey() throws {
         let signature = "974cc81a689d285ac41634aaa007cf1c"
         let body = "service_id=4242&entity_desc=%E8%93%9D%E8%89%B2%E8%B4%A7%E8%BD%A6&ak=demo-ak&entity_name=van_07"

@@ -30,7 +30,11 @@ package struct CallbackMachine: Hashable, Sendable {
         let start = last.flatMap { last in due.firstIndex { $0.rawValue > last.rawValue } } ?? 0
         var begun: [ServiceID] = []
         for service in due[start...] + due[..<start] where underWay.count < CallbackRules.services {
-            guard held[service] == nil, underWay.insert(service).inserted else { continue }
+            guard held[service] == nil, !underWay.contains(service) else { continue }
+            if failing.contains(service), underWay.count(where: failing.contains) >= CallbackRules.failingServices {
+                continue
+            }
+            underWay.insert(service)
             begun.append(service)
         }
         last = begun.last ?? last

@@ -8,6 +8,8 @@ package enum CallbackRules {
     package static let alarms = 100
     /// Services that are served at the same time.
     package static let services = 16
+    /// Of these such whose URLs failed last: they take long, and the others must not wait for them.
+    package static let failingServices = 8
     /// Services whose turn is considered in one look into the queue.
     package static let lookedAt = 10_000
     /// Requests for a service before the others have their turn.
@@ -24,4 +26,6 @@ package enum CallbackRules {
     package static let addresses = 3
     /// Checks of URLs at the same time.
     package static let checks = 16
+    /// Of these for one service.
+    package static let checksOfService = 2
 }

@@ -23,6 +23,15 @@ package enum DevicePolicy: String, Hashable, Sendable, CaseIterable {
         return "a device reads its own entity \(entity) alone, and this concerns the whole service: \(Self.advice)"
     }
 
+    /// The same for a request that changes or removes fences which the vehicle did not make.
+    package func problemWithFences(first: Int32, count: Int, by entity: String) -> String? {
+        guard self == .entity else { return nil }
+        let others = count > 1 ? " and \(count - 1) more" : ""
+        return
+            "a device changes and removes the fences alone that it made, and fence \(first)\(others) was made by the operator or by"
+            + " another vehicle: \(Self.advice)"
+    }
+
     private static let advice =
         "use an access key, or have call_policy = \"service\" set under [gateway] on the server"
 }

@@ -22,7 +22,11 @@ package final class ZipFile {
     }
 
     /// Of the directory: more entries than any export has.
-    private static let mostDirectoryBytes: UInt64 = 64 << 20
+    private static let mostDirectoryBytes: UInt64 = 4 << 20
+    /// An export has one entry.
+    private static let mostEntries: UInt64 = 10_000
+    /// How many times as long as the whole file the content of all entries may be: deflate makes a text at most 1032 times shorter.
+    private static let mostExpansion: UInt64 = 1032
 
     /// The only one that closes the descriptor: an initialiser that throws late runs `deinit` as well.
     private struct Descriptor: ~Copyable {
@@ -71,6 +75,10 @@ package final class ZipFile {
             guard long.four(0) == 0x0606_4B50 else { throw damaged("its zip64 record") }
             (count, length, offset) = (long.eight(32), long.eight(40), long.eight(48))
         }
+        guard count <= Self.mostEntries else {
+            throw Failure(
+                "\(path) has \(count) entries, and \(Self.mostEntries) are the most: it is no file of an export")
+        }
         guard length <= Self.mostDirectoryBytes else { throw Failure("\(path): its directory has \(length) bytes") }
         let directory = try bytes(at: offset, count: Int(length))
         var (found, position): ([Entry], Int) = ([], 0)
@@ -91,7 +99,32 @@ package final class ZipFile {
         else {
             throw damaged("its directory")
         }
+        try checkBodies(of: found)
         return found
+    }
+
+    /// Each entry has bytes of its own: entries that share them make much of a short file.
+    private func checkBodies(of entries: [Entry]) throws(Failure) {
+        var end: UInt64 = 0
+        for entry in entries.sorted(by: { $0.header < $1.header }) {
+            let (next, overflow) = entry.header.addingReportingOverflow(entry.packed)
+            guard entry.header >= end, !overflow, next <= size else {
+                throw Failure(
+                    "\(path): the entry \(entry.name) shares its bytes with another one, or has none: fetch the file again"
+                )
+            }
+            // Its own header has 30 bytes at least.
+            end = next + 30
+        }
+        var total: UInt64 = 0
+        for entry in entries {
+            let (sum, overflow) = total.addingReportingOverflow(entry.bytes)
+            guard !overflow, sum / Self.mostExpansion <= size else {
+                throw Failure(
+                    "\(path): its entries say that they have more bytes than a file of \(size) bytes can hold")
+            }
+            total = sum
+        }
     }
 
     private func entry(_ bytes: [UInt8], _ start: Int, _ nameEnd: Int, _ extra: Int) throws(Failure) -> Entry {

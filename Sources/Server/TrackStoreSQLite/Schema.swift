@@ -193,6 +193,7 @@ enum Schema {
         answers,
         routes,
         proofs,
+        fenceMakers,
     ]
 
     /// What a step does beside its statements, by the version that it reaches: it needs code that SQL does not have.

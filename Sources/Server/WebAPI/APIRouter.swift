@@ -7,6 +7,17 @@ package import TrackStore
 /// Asks an operator's URL whether it takes the alarms of a service; returns why not, for the client.
 package typealias CallbackChecking = @Sendable (CallbackTarget, ServiceID) async -> String?
 
+/// Whoever the server works for: each has its turn.
+package enum WorkOwner: Hashable, Sendable {
+    /// A client that has not shown its key yet.
+    case address(String)
+    case key(AccessKeyUse)
+    case vehicle(EntityKey)
+}
+
+/// Where the work for an asker runs; nil: where all tasks run.
+package typealias WorkExecutors = @Sendable (WorkOwner) -> (any TaskExecutor)?
+
 /// The Web API without a port: a request goes in, an answer comes out.
 ///
 /// `WebListener` asks it for requests through HTTP, `Gateway` for calls through a device's connection. So both give the
@@ -14,6 +25,7 @@ package typealias CallbackChecking = @Sendable (CallbackTarget, ServiceID) async
 package struct APIRouter: Sendable {
     /// Bytes of a request's body.
     package static let maximumBodyBytes = 8 << 20
+    private static let mostRefererBytes = 2048
 
     let store: any TrackStore
     private let ingest: IngestWriter
@@ -28,15 +40,17 @@ package struct APIRouter: Sendable {
     let counters: APICounters
     /// Nil when the operator has set none.
     private let quotas: KeyQuotaBook?
+    private let executors: WorkExecutors
 
-    /// Uploaded points go to `ingest`, which must run. The clock says when the server received what a client sends.
+    /// Uploaded points go to `ingest`, which must run. `executors`: where the work for each asker runs. The clock says when the server received what a client sends.
     package init(
         store: any TrackStore, ingest: IngestWriter, options: WebAPIOptions, logger: Logger,
         counters: APICounters = APICounters(),
         checkCallback: @escaping CallbackChecking = { _, _ in "url: this server sends no alarms to URLs" },
-        roads: (any Roads)? = nil,
+        roads: (any Roads)? = nil, executors: @escaping WorkExecutors = { _ in nil },
         now: @escaping @Sendable () -> Timestamp
     ) {
+        self.executors = executors
         self.store = store
         self.ingest = ingest
         self.options = options
@@ -53,12 +67,38 @@ package struct APIRouter: Sendable {
     // MARK: Through HTTP
 
     package func respond(to request: APIRequest) async -> APIResponse {
-        if request.method == "OPTIONS" { return Self.preflight(request) }
+        // Whose key it is shows only when the request has been read.
+        let arrival = await withTaskExecutorPreference(executors(.address(request.address ?? ""))) {
+            await receive(request)
+        }
+        switch arrival {
+        case .answered(let response): return response
+        case .accepted(let accepted):
+            return await withTaskExecutorPreference(executors(.key(accepted.use))) { await answer(accepted) }
+        }
+    }
+
+    /// What a request has come to before its work begins.
+    private enum Arrival: Sendable {
+        case answered(APIResponse)
+        case accepted(Accepted)
+    }
+
+    /// A request with a key that opens its call.
+    private struct Accepted: Sendable {
+        let endpoint: Endpoint
+        let caller: Caller
+        let use: AccessKeyUse
+        let parameters: Parameters
+        let origin: String?
+        let callback: String?
+    }
+
+    private func receive(_ request: APIRequest) async -> Arrival {
+        if request.method == "OPTIONS" { return .answered(Self.preflight(request)) }
         let target = RequestTarget(request.target)
-        if let link = ExportLink(path: target.path) { return await download(link, request, target) }
+        if let link = ExportLink(path: target.path) { return .answered(await download(link, request, target)) }
         var callback: String?
-        var caller: Caller?
-        var answer: Answer
         do {
             // This comes first, because a page can read a refusal only when the refusal is wrapped, too.
             if request.method == "GET" { callback = try Self.callback(target) }
@@ -68,23 +108,35 @@ package struct APIRouter: Sendable {
             guard request.body.count <= Self.maximumBodyBytes else { throw APIFailure(.bodyTooLarge) }
             let form = try RequestForm(request, query: target.query)
             if options.strictMethods, request.method != endpoint.method.rawValue { throw APIFailure(.method) }
-            let known = try await authenticate(form, target, request, for: endpoint.scope)
-            caller = known
-            let use = quotas.map { _ in
-                AccessKeyUse(service: known.service, hash: AccessKey(form.parameters["ak"] ?? "").hash)
-            }
-            if let use, let refusal = quotas?.begin(use, at: now()) { throw refusal }
-            defer { if let use { quotas?.end(use) } }
-            let origin = options.publicOrigin ?? request.origin
-            answer = try await endpoint.read(call(endpoint, known, form.parameters, origin), store).answer()
+            let caller = try await authenticate(form, target, request, for: endpoint.scope)
+            let use = AccessKeyUse(service: caller.service, hash: AccessKey(form.parameters["ak"] ?? "").hash)
+            return .accepted(
+                Accepted(
+                    endpoint: endpoint, caller: caller, use: use, parameters: form.parameters,
+                    origin: options.publicOrigin ?? request.origin, callback: callback))
         } catch {
-            answer = Answer(APIFailure(error, of: target.endpoint ?? "", logger: logger))
+            let answer = Answer(APIFailure(error, of: target.endpoint ?? "", logger: logger))
+            counters.answered(.http, target.endpoint, answer.status)
+            var response = Self.response(answer, callback: callback)
+            // The API has nothing at such an address: a wrong base address must not look like an answer.
+            if !target.isOfAPI { response.httpStatus = 404 }
+            return .answered(response)
         }
-        counters.answered(.http, target.endpoint, answer.status)
-        var response = Self.response(answer, callback: callback)
-        response.hasValidKey = caller != nil
-        // The API has nothing at such an address: a wrong base address must not look like an answer.
-        if !target.isOfAPI { response.httpStatus = 404 }
+    }
+
+    private func answer(_ request: Accepted) async -> APIResponse {
+        var answer: Answer
+        do {
+            if let refusal = quotas?.begin(request.use, at: now()) { throw refusal }
+            defer { quotas?.end(request.use) }
+            let call = try call(request.endpoint, request.caller, request.parameters, request.origin)
+            answer = try await request.endpoint.read(call, store).answer()
+        } catch {
+            answer = Answer(APIFailure(error, of: request.endpoint.path, logger: logger))
+        }
+        counters.answered(.http, request.endpoint.path, answer.status)
+        var response = Self.response(answer, callback: request.callback)
+        response.hasValidKey = true
         return response
     }
 
@@ -117,15 +169,23 @@ package struct APIRouter: Sendable {
     package func call(
         service: ServiceID, entity: String, path: String, parameters: [String: String], policy: DevicePolicy
     ) async -> (status: Int, json: String) {
+        await withTaskExecutorPreference(executors(.vehicle(EntityKey(service: service, name: entity)))) {
+            await work(service, entity, path, parameters, policy)
+        }
+    }
+
+    private func work(
+        _ service: ServiceID, _ entity: String, _ path: String, _ parameters: [String: String], _ policy: DevicePolicy
+    ) async -> (status: Int, json: String) {
         let target = RequestTarget(path)
         let name = target.endpoint ?? RequestTarget("/api/v3/\(path)").endpoint
         var answer: Answer
         do {
             guard let name, let endpoint = Endpoint.named[name] else { throw APIFailure(.unknownCall, path) }
-            let caller = Caller(service: service, entity: entity)
+            let caller = Caller(service: service, entity: entity, policy: policy)
             let pairs = parameters.map { (key: $0.key, value: $0.value) }
             let reading = try await endpoint.read(
-                call(endpoint, caller, Parameters(pairs), options.publicOrigin), store)
+                try call(endpoint, caller, Parameters(pairs), options.publicOrigin), store)
             if let problem = policy.problem(with: reading.subject, by: entity) {
                 throw APIFailure(.notAllowed, problem)
             }
@@ -141,9 +201,9 @@ package struct APIRouter: Sendable {
 
     private func call(
         _ endpoint: Endpoint, _ caller: Caller, _ parameters: Parameters, _ origin: String?
-    ) -> APICall {
+    ) throws(APIFailure) -> APICall {
         APICall(
-            path: endpoint.path, caller: caller, parameters: endpoint.taken(of: parameters), ingest: ingest,
+            path: endpoint.path, caller: caller, parameters: try endpoint.taken(of: parameters), ingest: ingest,
             options: options, pages: pages, tracks: tracks, districts: districts, checkCallback: checkCallback,
             roads: roads,
             now: now(), origin: origin, logger: logger, counters: counters)
@@ -164,6 +224,7 @@ package struct APIRouter: Sendable {
         service: ServiceID? = nil
     ) async throws -> Caller {
         let isPOST = request.method == "POST"
+        try ParameterLengths.check(["ak", "service_id", "sn", "mcode"], of: form.parameters)
         guard let key = form.parameters["ak"] else { throw APIFailure(.keyMissing) }
         let records = try await store.keys(matching: AccessKey(key).hash)
         guard !records.isEmpty else {
@@ -183,7 +244,9 @@ package struct APIRouter: Sendable {
         guard record.rights.admits(address: request.address) else {
             throw APIFailure(.address, "the access key may not be used from \(request.address ?? "an unknown address")")
         }
-        guard record.rights.admits(referer: request.referer) else {
+        // Scheme, host and path are within these bytes of what a browser sends.
+        let page = request.referer.map { String(decoding: $0.utf8.prefix(Self.mostRefererBytes), as: UTF8.self) }
+        guard record.rights.admits(referer: page) else {
             throw APIFailure(.referer, "the access key may not be used from this page")
         }
         if record.appCode != nil {

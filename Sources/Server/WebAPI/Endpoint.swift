@@ -75,9 +75,10 @@ struct Endpoint: Sendable {
     /// By their paths.
     static let named = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0) })
 
-    /// The parameters of the client that this endpoint takes.
-    func taken(of parameters: Parameters) -> Parameters {
+    /// The parameters of the client that this endpoint takes. Throws when one is too long: nothing has read it then.
+    func taken(of parameters: Parameters) throws(APIFailure) -> Parameters {
+        try ParameterLengths.check(self.parameters, of: parameters)
         // The service's columns are not known here.
-        columns == nil ? parameters.only(self.parameters) : parameters
+        return columns == nil ? parameters.only(self.parameters) : parameters
     }
 }

@@ -28,6 +28,9 @@ package struct WebAPIOptions: Sendable {
 
     /// Seconds that the end of an export's range must be past.
     package var exportAge: Int64
+    /// Bytes of the files of a service's exports, and of all services'.
+    package var exportServiceBytes: Int64
+    package var exportBytes: Int64
     /// The file of an export needs a key beside its address.
     package var exportsNeedKey: Bool
     /// Times of export jobs are 14 digits, without signs between them.
@@ -53,7 +56,8 @@ package struct WebAPIOptions: Sendable {
         futureTolerance: Int64 = 600, maximumAge: Int64? = nil, maximumRawPoints: Int = 200_000,
         maximumProcessedPoints: Int = 20_000, dailyQuota: Int? = nil, concurrentRequests: Int? = nil,
         fenceVertices: FenceVertices = .objects, unknownEntity: UnknownEntityStatus = .notFound,
-        exportAge: Int64 = 6 * 3600, exportsNeedKey: Bool = true, hasExportTimesAsDigits: Bool = false,
+        exportAge: Int64 = 6 * 3600, exportServiceBytes: Int64 = 1 << 30, exportBytes: Int64 = 4 << 30,
+        exportsNeedKey: Bool = true, hasExportTimesAsDigits: Bool = false,
         publicOrigin: String? = nil,
         roadAttribution: String = "© OpenStreetMap contributors", showsRoadGrades: Bool = true,
         analysis: AnalysisOptions = AnalysisOptions()
@@ -70,6 +74,7 @@ package struct WebAPIOptions: Sendable {
         self.fenceVertices = fenceVertices
         self.unknownEntity = unknownEntity
         self.exportAge = exportAge
+        (self.exportServiceBytes, self.exportBytes) = (exportServiceBytes, exportBytes)
         self.exportsNeedKey = exportsNeedKey
         self.hasExportTimesAsDigits = hasExportTimesAsDigits
         self.publicOrigin = publicOrigin

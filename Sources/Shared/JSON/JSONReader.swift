@@ -124,6 +124,11 @@ package struct JSONReader {
         skipSpace()
         guard next == UInt8(ascii: "\"") else { throw error(.syntax, "a quoted member name is expected") }
         let name = try string()
+        guard name.utf8.count <= rules.maximumNameBytes else {
+            throw error(
+                .tooLarge,
+                "a member's name has \(name.utf8.count) bytes, and \(rules.maximumNameBytes) are the most")
+        }
         skipSpace()
         guard take(UInt8(ascii: ":")) else { throw error(.syntax, "':' is expected") }
         return name
@@ -150,6 +155,10 @@ package struct JSONReader {
             isInteger = false
             if !take(UInt8(ascii: "-")) { _ = take(UInt8(ascii: "+")) }
             try digits()
+        }
+        guard index - start <= JSONRules.numberBytes else {
+            throw error(
+                .number, "a number has \(index - start) bytes, and \(JSONRules.numberBytes) are the most")
         }
         let text = String(decoding: bytes[start..<index], as: UTF8.self)
         if isInteger {
@@ -213,10 +222,16 @@ package struct JSONReader {
     }
 
     private mutating func codeUnit() throws(JSONError) -> UInt16 {
-        guard bytes.count - index >= 4,
-            bytes[index..<index + 4].allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
-            let unit = UInt16(String(decoding: bytes[index..<index + 4], as: UTF8.self), radix: 16)
-        else { throw error(.syntax, "four hexadecimal digits are expected") }
+        guard bytes.count - index >= 4 else { throw error(.syntax, "four hexadecimal digits are expected") }
+        var unit: UInt16 = 0
+        for byte in bytes[index..<index + 4] {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): unit = unit << 4 | UInt16(byte - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): unit = unit << 4 | UInt16(byte - UInt8(ascii: "a") + 10)
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): unit = unit << 4 | UInt16(byte - UInt8(ascii: "A") + 10)
+            default: throw error(.syntax, "four hexadecimal digits are expected")
+            }
+        }
         index += 4
         return unit
     }

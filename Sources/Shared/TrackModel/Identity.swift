@@ -37,7 +37,11 @@ package struct StreamID: Hashable, Sendable {
     }
 }
 
-/// The name of one tracked thing inside a service: the rule, and what is wrong with a name that breaks it.
+/// The name of one tracked thing inside a service: the rules, and what is wrong with a name that breaks one.
+///
+/// Two rules: an entity that is there already may have any name that ``problem(with:)`` lets pass, and goes on with it. A new
+/// one needs a name with one spelling, see ``problem(withNew:)``. So no two names that people take for one come into being, and
+/// names can be compared byte by byte.
 package enum EntityName {
     /// Bytes of UTF-8.
     package static let maximumBytes = 128
@@ -51,7 +55,7 @@ package enum EntityName {
         if name.utf8.count > maximumBytes {
             return "an entity name has at most \(maximumBytes) bytes of UTF-8, this one has \(name.utf8.count)"
         }
-        if name.hasPrefix("#") { return "an entity name must not begin with '#'" }
+        if name.utf8.first == UInt8(ascii: "#") { return "an entity name must not begin with '#'" }
         for scalar in name.unicodeScalars {
             if scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) {
                 return "an entity name must not hold control characters"
@@ -59,5 +63,34 @@ package enum EntityName {
             if ",;|:".unicodeScalars.contains(scalar) { return "an entity name must not hold '\(scalar)'" }
         }
         return nil
+    }
+
+    /// Nil when an entity may get this name; otherwise a sentence that names the rule.
+    ///
+    /// Refused beside what ``problem(with:)`` refuses: white space at the ends, white space that is no plain space, characters
+    /// that nobody sees, and a spelling that is not Unicode's normal form C.
+    package static func problem(withNew name: String) -> String? {
+        if let problem = problem(with: name) { return problem }
+        let scalars = name.unicodeScalars
+        if scalars.first?.properties.isWhitespace == true || scalars.last?.properties.isWhitespace == true {
+            return "a new entity name must not begin or end with white space, as '\(name)' does"
+        }
+        for scalar in scalars where isInvisible(scalar) {
+            return
+                "a new entity name must not hold characters that nobody sees, and this one holds U+\(String(scalar.value, radix: 16, uppercase: true))"
+        }
+        var span = name.utf8Span
+        guard span.checkForNFC(quickCheck: false) else {
+            return
+                "a new entity name is written in Unicode's normal form C, with é as one character, and this one is not: write it anew"
+        }
+        return nil
+    }
+
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        let properties = scalar.properties
+        if properties.isWhitespace { return scalar != " " }
+        // The last one is a pattern of Braille without dots.
+        return properties.isDefaultIgnorableCodePoint || properties.generalCategory == .format || scalar == "\u{2800}"
     }
 }

@@ -14,6 +14,12 @@ package enum WireCodec {
 
     /// One message from ``FrameDecoder``. Throws `.malformed` for bytes that are no message, or an unknown kind.
     package static func decodeClient(_ bytes: [UInt8]) throws(WireError) -> ClientFrame {
+        // Before the decoder puts the names into a table.
+        if let longest = CallNames.longest(inFrame: bytes), longest > WireLimits.parameterNameBytes {
+            throw WireError(
+                .tooLarge,
+                "a call's parameter has a name of \(longest) bytes, and \(WireLimits.parameterNameBytes) are the most")
+        }
         let frame: ClientFrame = try message(bytes)
         guard frame.message != nil else { throw WireError(.malformed, "a client frame of an unknown kind") }
         return frame

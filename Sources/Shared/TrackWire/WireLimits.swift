@@ -17,6 +17,8 @@ package enum WireLimits {
     package static let windowBytes = 256 * 1024
     /// The most Calls of a client without an answer.
     package static let calls = 4
+    /// The longest name of a Call's parameter, bytes.
+    package static let parameterNameBytes = 256
     /// What names a start of a computer in a Hello, bytes.
     package static let bootBytes = 16
     /// The longest live hint in a Heartbeat, bytes.

@@ -99,6 +99,12 @@ final class RequestShell {
         guard bytes <= Self.maximumCallBytes else {
             return refuse(.call, "a request of \(bytes) bytes: at most \(Self.maximumCallBytes) can be sent")
         }
+        // The server would end the connection.
+        if let name = parameters.keys.first(where: { $0.utf8.count > WireLimits.parameterNameBytes }) {
+            return refuse(
+                .call,
+                "a parameter's name has \(name.utf8.count) bytes, and \(WireLimits.parameterNameBytes) are the most")
+        }
         let promise = context.loop.makePromise(of: WebAPIReply.self)
         request(.call, in: .call, bytes: bytes) { id in
             var call = Call()

@@ -4,6 +4,7 @@ import Glibc
 import JSON
 import NIOCore
 import Terminal
+import TrackModel
 
 /// `saker service`
 struct ServiceCommand: ParsableCommand {
@@ -33,6 +34,10 @@ struct ServiceCommand: ParsableCommand {
             help: ArgumentHelp(
                 "Log in as this entity (default: the configured one, or the last one).", valueName: "name"))
         var entity: String?
+
+        func validate() throws {
+            if let entity, let problem = EntityName.problem(withNew: entity) { throw ValidationError(problem) }
+        }
 
         func run() async throws {
             // Connect, handshake and login may each take ten seconds.

@@ -3,6 +3,7 @@ import ArgumentParser
 import JSON
 import NIOCore
 import Terminal
+import TrackModel
 
 extension ServiceCommand {
     /// Three calls in one command, so that a refused name leaves the vehicle as it was.
@@ -20,6 +21,10 @@ extension ServiceCommand {
 
         @Option(name: .long, help: ArgumentHelp("Log in as this entity (default: the same).", valueName: "name"))
         var entity: String?
+
+        func validate() throws {
+            if let entity, let problem = EntityName.problem(withNew: entity) { throw ValidationError(problem) }
+        }
 
         func run() async throws {
             let before: AgentStatus = try AgentOptions.decoded(

@@ -50,7 +50,7 @@ struct EnrollCommand: AsyncParsableCommand {
     func run() async throws {
         let directory = VehicleDirectory(directory)
         if device.unattended, try await leaveEnrolledVehicle(directory) { return }
-        if let entity, let problem = EntityName.problem(with: entity) {
+        if let entity, let problem = EntityName.problem(withNew: entity) {
             throw CommandFailure(
                 .usage, "'\(entity.printable)' cannot be the entity's name: \(problem). Give another with --entity.")
         }
@@ -76,7 +76,7 @@ struct EnrollCommand: AsyncParsableCommand {
         case .accessKey(let accessKey):
             try device.refuseWithoutToken()
             let entity = self.entity ?? Self.hostName
-            if let problem = EntityName.problem(with: entity) {
+            if let problem = EntityName.problem(withNew: entity) {
                 throw CommandFailure(
                     .usage,
                     "the host name '\(entity.printable)' cannot be the entity's name: \(problem). Give --entity.")

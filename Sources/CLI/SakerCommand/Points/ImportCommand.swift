@@ -44,7 +44,7 @@ extension PointCommand {
         @OptionGroup(title: "The times of the file") var times: FileTimeOptions
 
         func validate() throws {
-            if let entity, let problem = EntityName.problem(with: entity) { throw ValidationError(problem) }
+            if let entity, let problem = EntityName.problem(withNew: entity) { throw ValidationError(problem) }
             guard skip >= 0 else { throw ValidationError("--skip \(skip): give 0 or more") }
         }
 

@@ -69,7 +69,7 @@ struct PointCommand: ParsableCommand {
 
         func validate() throws {
             _ = try attributes()
-            if let entity, let problem = EntityName.problem(with: entity) { throw ValidationError(problem) }
+            if let entity, let problem = EntityName.problem(withNew: entity) { throw ValidationError(problem) }
         }
 
         func attributes() throws -> [String: JSONValue] {

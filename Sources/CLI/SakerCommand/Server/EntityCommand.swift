@@ -74,7 +74,7 @@ struct EntityCommand: ParsableCommand {
         var description: String?
 
         func validate() throws {
-            if let problem = EntityName.problem(with: name) { throw ValidationError(problem) }
+            if let problem = EntityName.problem(withNew: name) { throw ValidationError(problem) }
         }
 
         func run() async throws {

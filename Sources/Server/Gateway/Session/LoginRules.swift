@@ -119,6 +119,10 @@ enum Login {
             switch request.credential {
             case .key(let hash):
                 try await check(hash, for: request, in: store, at: now)
+                // The entity of a device was judged when the device was made.
+                if let problem = try await store.problem(withName: request.entity, in: request.service) {
+                    throw LoginRefusal(.parameter, problem)
+                }
                 let holders = DeviceFilter(service: request.service, entity: request.entity)
                 try DeviceRules.checkKey(
                     for: request, try await store.devices(matching: holders, page: Page(offset: 0, limit: 100)).devices)

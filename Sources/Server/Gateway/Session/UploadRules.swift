@@ -104,6 +104,9 @@ struct UploadRules: Hashable, Sendable {
     /// Throws what the sender is told in the reply: nothing of its connection breaks by it.
     func check(_ custom: Points, at now: Timestamp) throws(ProtocolViolation) -> CheckedBatch {
         let name = try entityName(custom.entity, "points")
+        if !name.utf8.elementsEqual(entity.utf8), let problem = EntityName.problem(withNew: name) {
+            throw ProtocolViolation("points: \(problem)")
+        }
         // Which entities the device itself was says nothing here: these points are no track of its own.
         if let problem = limits.devicePolicy.problem(naming: [name], by: entity) {
             throw ProtocolViolation("points: \(problem)")

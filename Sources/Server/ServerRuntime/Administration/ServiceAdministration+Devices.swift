@@ -8,7 +8,7 @@ extension ServiceAdministration {
         to service: Int64, as entity: String, named name: String, request: String, _ configuration: ServerConfiguration
     ) async throws(ServerError) -> (device: DeviceRecord, certificate: String) {
         let id = try await known(service)
-        try Self.check(entity: entity)
+        try await check(entity: entity, in: id)
         try Self.check(deviceName: name)
         let authority = try DeviceCertificate.Authority(try DeviceAuthority.load(configuration))
         let request = try DeviceCertificate.request(request)
@@ -84,7 +84,7 @@ extension ServiceAdministration {
 
     /// Makes the device another entity. What it was before it may still upload.
     package func moveDevice(_ selector: String, to entity: String) async throws(ServerError) -> DeviceRecord {
-        try Self.check(entity: entity)
+        try await check(entity: entity, in: try await device(selector).service)
         return try await change(selector, .entity(entity), .deviceMove)
     }
 
@@ -139,8 +139,14 @@ extension ServiceAdministration {
         }
     }
 
-    private static func check(entity: String) throws(ServerError) {
-        if let problem = EntityName.problem(with: entity) { throw ServerError(.usage, "\"\(entity)\": \(problem)") }
+    private func check(entity: String, in service: ServiceID) async throws(ServerError) {
+        let problem: String?
+        do throws(TrackStoreError) {
+            problem = try await store.problem(withName: entity, in: service)
+        } catch {
+            throw ServerError(error)
+        }
+        if let problem { throw ServerError(.usage, "\"\(entity)\": \(problem)") }
     }
 
     /// On one line of a table.

@@ -138,7 +138,12 @@ package struct TrackImport: Sendable {
     private func store(
         _ work: inout Work, _ writing: inout StepwiseWriting, _ isTrial: Bool
     ) async throws(TrackStoreError) {
-        let waiting = work.flush()
+        var waiting = work.flush()
+        for (entity, points) in waiting {
+            guard let problem = try await store.problem(withName: entity.text, in: service) else { continue }
+            waiting[entity] = nil
+            work.refuse(points, of: entity, problem)
+        }
         guard !isTrial else { return }
         let now = SystemClock.now()
         var batches: [IngestBatch] = []
@@ -206,6 +211,15 @@ package struct TrackImport: Sendable {
                     counts.refusals.append("\(name), line \(line): \(error.description)")
                 }
             }
+        }
+
+        /// Points that were taken, of an entity that cannot be made.
+        mutating func refuse(_ points: [TrackPoint], of entity: ExactName, _ problem: String) {
+            entities.remove(entity)
+            counts.points -= points.count
+            counts.refused += points.count
+            guard counts.refusals.count < TrackImport.mostRefusals else { return }
+            counts.refusals.append("\(name): \(points.count) points of one entity: \(problem)")
         }
 
         /// What waits; nothing waits then.

@@ -24,8 +24,8 @@ struct CallbackClient: Sendable {
         (self.names, self.authorities, self.now, self.patience) = (names, authorities, now, patience)
     }
 
-    /// Returns at most about `patience` later.
-    func send(_ body: [UInt8], to target: CallbackTarget) async -> CallbackAnswer {
+    /// Returns at most about `patience` later. `service`: whose URL it is.
+    func send(_ body: [UInt8], to target: CallbackTarget, of service: ServiceID) async -> CallbackAnswer {
         let url: CallbackURL
         do throws(CallbackURL.Problem) {
             url = try CallbackURL(target.url)
@@ -34,7 +34,7 @@ struct CallbackClient: Sendable {
         }
         let end = ContinuousClock.now + patience
         // Not a child task: a name server that hangs would hold up its parent for longer than that.
-        let answer = await firstOf(end) { await exchange(body, url, target.secret, until: end) }
+        let answer = await firstOf(end) { await exchange(body, url, target.secret, service, until: end) }
         return answer ?? .failed("it did not answer within \(patience.components.seconds) s")
     }
 
@@ -58,9 +58,9 @@ struct CallbackClient: Sendable {
     }
 
     private func exchange(
-        _ body: [UInt8], _ url: CallbackURL, _ secret: String, until end: ContinuousClock.Instant
+        _ body: [UInt8], _ url: CallbackURL, _ secret: String, _ service: ServiceID, until end: ContinuousClock.Instant
     ) async -> CallbackAnswer {
-        switch await names.addresses(of: url.host, port: url.port) {
+        switch await names.addresses(of: url.host, port: url.port, for: service) {
         case .failed(let reason): return .failed(reason)
         case .found(let addresses):
             var failure = CallbackAnswer.failed("it has no address")

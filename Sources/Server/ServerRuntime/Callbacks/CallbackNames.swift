@@ -2,15 +2,18 @@ import AlarmCallbacks
 import Glibc
 import NIOCore
 import NIOPosix
+import Synchronization
+import TrackModel
 
 /// The addresses of operators' servers, and which of them may be reached.
-struct CallbackNames: Sendable {
+final class CallbackNames: Sendable {
     /// All addresses of a host, the best first; empty when nobody knows the name.
     typealias Lookup = @Sendable (_ host: String, _ port: Int) async -> [SocketAddress]
 
     private let lookup: Lookup
     private let own: @Sendable () -> Set<String>
     private let takesPrivate: Bool
+    private let lookups = Mutex(NameLookups())
 
     /// `takesPrivate`: addresses of this machine and of private networks may be reached too.
     init(
@@ -27,8 +30,17 @@ struct CallbackNames: Sendable {
     }
 
     /// The addresses that a request to the host may be sent to, as texts.
-    func addresses(of host: String, port: Int) async -> Outcome {
-        let all = await lookup(host, port).compactMap { address in address.ipAddress.map { ($0, address) } }
+    func addresses(of host: String, port: Int, for service: ServiceID) async -> Outcome {
+        let found: [SocketAddress]
+        if let literal = try? SocketAddress(ipAddress: host, port: port) {
+            // Nobody has to be asked.
+            found = [literal]
+        } else {
+            if let problem = lookups.withLock({ $0.begin(of: service, host: host) }) { return .failed(problem) }
+            found = await lookup(host, port)
+            lookups.withLock { $0.end(of: service) }
+        }
+        let all = found.compactMap { address in address.ipAddress.map { ($0, address) } }
         guard !all.isEmpty else { return .failed("nobody knows the address of \(host)") }
         if takesPrivate { return .found(all.map(\.0)) }
         let own = own()
@@ -40,15 +52,16 @@ struct CallbackNames: Sendable {
         return .found(allowed)
     }
 
-    /// `getaddrinfo` waits, so it has threads of its own: a name server that hangs holds up nobody else.
-    private static let threads: NIOThreadPool = {
-        let pool = NIOThreadPool(numberOfThreads: 4)
-        pool.start()
-        return pool
-    }()
-
+    /// `getaddrinfo` waits, so each question has a thread of its own: a name server that hangs holds up nobody else.
+    /// ``NameLookups`` bounds their number.
     static let system: Lookup = { host, port in
-        (try? await threads.runIfActive { resolve(host, port) }) ?? []
+        let thread = NIOThreadPool(numberOfThreads: 1)
+        thread.start()
+        let found = await withCheckedContinuation { continuation in
+            thread.submit { _ in continuation.resume(returning: resolve(host, port)) }
+        }
+        try? await thread.shutdownGracefully()
+        return found
     }
 
     static let ownAddresses: @Sendable () -> Set<String> = {

@@ -76,7 +76,7 @@ final class CallbackSending: Service {
             limit: CallbackRules.alarms)
         guard let claim = found else { return false }
         let answer = await client.send(
-            CallbackBody.alarms(claim.callbacks.map(\.alarm), of: service), to: claim.target)
+            CallbackBody.alarms(claim.callbacks.map(\.alarm), of: service), to: claim.target, of: service)
         if Task.isCancelled, answer != .taken {
             _ = try await settle(CallbackMachine.release(claim, of: service, at: now()))
             return false

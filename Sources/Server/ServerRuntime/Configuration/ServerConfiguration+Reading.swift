@@ -136,7 +136,10 @@ extension ServerConfiguration {
             directory: reader.optionalString("exports", "directory").map { reader.resolve($0) } ?? "\(parent)/exports",
             minimumAge: reader.integer("exports", "minimum_age", default: 21_600, range: 0...31_536_000, unit: "s"),
             arePublic: reader.boolean("exports", "public", default: false),
-            hasTimesAsDigits: reader.boolean("exports", "times_as_digits", default: false))
+            hasTimesAsDigits: reader.boolean("exports", "times_as_digits", default: false),
+            serviceLimit: reader.integer(
+                "exports", "service_limit", default: 1024, range: 1...1_048_576, unit: "MiB"),
+            limit: reader.integer("exports", "limit", default: 4096, range: 1...1_048_576, unit: "MiB"))
     }
 
     private static func readRoads(_ reader: inout ConfigurationReader) -> Roads? {

@@ -107,6 +107,9 @@ package struct ServerConfiguration: Sendable {
         package var arePublic: Bool
         /// Times of jobs are 14 digits.
         package var hasTimesAsDigits: Bool
+        /// MiB of the files of one service's exports, and of all.
+        package var serviceLimit: Int
+        package var limit: Int
     }
 
     /// The road engine that brings tracks to roads.

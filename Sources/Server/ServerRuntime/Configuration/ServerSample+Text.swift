@@ -131,6 +131,10 @@ extension ServerSample {
 # directory = "/var/lib/saker-server/exports"
 # Least seconds that the end of an export's time range must be past, 0 ... 31536000: vehicles without a network upload later.
 # minimum_age = 21600
+# Most MiB that the files of one service's exports take, and those of all services, 1 ... 1048576. A new export that has no room is
+# refused.
+# service_limit = 1024
+# limit = 4096
 # Whoever has the address of a file may read it without a key. An address has 32 random digits.
 # public = false
 # Times of jobs are 14 digits (20260302101530), as one known client needs them; otherwise 2026-03-02 10:15:30.

@@ -67,6 +67,8 @@ struct Exporting: Service {
                 let found = try await store.claimExport(
                     by: worker, at: time, through: time.adding(milliseconds: Self.claim))
                 guard let job = found else { return true }
+                // A deleted job's file would take room that its service may use again.
+                await clear()
                 try await write(job)
             } catch {
                 record.failed()

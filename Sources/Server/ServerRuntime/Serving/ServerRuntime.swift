@@ -196,6 +196,8 @@ package struct ServerRuntime: Sendable {
                 fenceVertices: api.hasFenceVerticesAsText ? .text : .objects,
                 unknownEntity: api.deletesUnknownEntities ? .success : .notFound,
                 exportAge: Int64(configuration.exports.minimumAge),
+                exportServiceBytes: Int64(configuration.exports.serviceLimit) << 20,
+                exportBytes: Int64(configuration.exports.limit) << 20,
                 exportsNeedKey: !configuration.exports.arePublic,
                 hasExportTimesAsDigits: configuration.exports.hasTimesAsDigits,
                 publicOrigin: configuration.enrollment.webAddress,
@@ -204,7 +206,7 @@ package struct ServerRuntime: Sendable {
                 analysis: configuration.analysis.options),
             logger: logger, counters: apiCounters,
             checkCallback: { target, service in await check.problem(with: target, of: service) }, roads: roads,
-            now: SystemClock.now)
+            executors: { WorkThreads.shared.executor(for: $0) }, now: SystemClock.now)
     }
 
     private func gateway(

@@ -201,6 +201,7 @@ package enum ClaimRules {
         }
         let state = token.approval == .asked || listing == .taken ? DeviceRecord.State.pending : .active
         let found = try use(name)
+        if found == .free, let problem = EntityName.problem(withNew: name) { return .refused(unfit(name, problem)) }
         guard !token.pattern.has(.number) else {
             if found == .free { return .make(entity: name, state: state, number: first) }
             return try numbered(after: first, request, token, state, use)
@@ -252,10 +253,7 @@ package enum ClaimRules {
         guard let name = pattern.name(entity: request.entity, serial: request.serial, number: number) else {
             return .failure(missing(pattern, request))
         }
-        if let problem = EntityName.problem(with: name) {
-            return .failure(
-                EnrolmentRefusal(.entityRefused, "the vehicle cannot be named \"\(name.prefix(160))\": \(problem)"))
-        }
+        if let problem = EntityName.problem(with: name) { return .failure(unfit(name, problem)) }
         if let wish = request.entity, !pattern.has(.entity), !wish.utf8.elementsEqual(name.utf8) {
             return .failure(
                 EnrolmentRefusal(
@@ -264,6 +262,10 @@ package enum ClaimRules {
                         + "name, or ask for a token with another one"))
         }
         return .success(name)
+    }
+
+    private static func unfit(_ name: String, _ problem: String) -> EnrolmentRefusal {
+        EnrolmentRefusal(.entityRefused, "the vehicle cannot be named \"\(name.prefix(160))\": \(problem)")
     }
 
     private static func taken(_ name: String) -> EnrolmentRefusal {

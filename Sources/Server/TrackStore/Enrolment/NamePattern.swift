@@ -45,7 +45,7 @@ package struct NamePattern: Hashable, Sendable, CustomStringConvertible {
         self.init(pieces: pieces, description: text)
         // The shortest values show whether the text around them can be in a name.
         let sample = name(entity: "x", serial: "x", number: 1) ?? ""
-        if let problem = EntityName.problem(with: sample) {
+        if let problem = EntityName.problem(withNew: sample) {
             throw NamePatternError("the name \"\(text.prefix(80))\" makes no entity: \(problem)")
         }
     }

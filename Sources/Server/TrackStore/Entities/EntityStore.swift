@@ -25,6 +25,15 @@ package protocol EntityStore: Sendable {
     ) async throws(TrackStoreError) -> (total: Int, entities: [EntityRecord])
 }
 
+extension EntityStore {
+    /// Nil when the service has an entity of this name, or may get one; otherwise a sentence that names the rule. Entities that
+    /// were made before a rule go on with their names.
+    package func problem(withName name: String, in service: ServiceID) async throws(TrackStoreError) -> String? {
+        guard let problem = EntityName.problem(withNew: name) else { return nil }
+        return try await entity(named: name, in: service) == nil ? problem : nil
+    }
+}
+
 extension StoreDecorator {
     package func addEntity(
         _ entity: NewEntity, in service: ServiceID, at now: Timestamp

@@ -32,6 +32,8 @@ package protocol ExportStore: Sendable {
     func removeExports(doneBefore: Timestamp) async throws(TrackStoreError) -> Int
     /// The tokens of all jobs of all services: other files belong to no job.
     func exportTokens() async throws(TrackStoreError) -> Set<String>
+    /// What the files of jobs that are done take, by service; services without one are missing.
+    func exportUses() async throws(TrackStoreError) -> [ServiceID: ExportUse]
     /// How many jobs are in each state, of all services.
     func exportCounts() async throws(TrackStoreError) -> [ExportRecord.State: Int]
     /// Entities with a number above `after` that may have points in the range, by their numbers, at most `limit`.
@@ -40,10 +42,23 @@ package protocol ExportStore: Sendable {
     ) async throws(TrackStoreError) -> [ExportedEntity]
 }
 
+/// What the files of a service's finished exports take.
+package struct ExportUse: Hashable, Sendable {
+    package var files: Int
+    package var bytes: Int64
+
+    package init(files: Int, bytes: Int64) {
+        self.files = files
+        self.bytes = bytes
+    }
+}
+
 /// The rules of jobs that the published API has.
 package enum ExportRules {
     /// Jobs of a service that are not done.
     package static let mostUnfinished = 10
+    /// Jobs of a service that are done and kept.
+    package static let mostDone = 100
     /// How long a file is kept after its job was done, milliseconds.
     package static let kept: Int64 = 48 * 3_600_000
     /// Of the range, seconds.
@@ -109,6 +124,10 @@ extension StoreDecorator {
 
     package func exportTokens() async throws(TrackStoreError) -> Set<String> {
         try await passing { store async throws(TrackStoreError) in try await store.exportTokens() }
+    }
+
+    package func exportUses() async throws(TrackStoreError) -> [ServiceID: ExportUse] {
+        try await passing { store async throws(TrackStoreError) in try await store.exportUses() }
     }
 
     package func exportCounts() async throws(TrackStoreError) -> [ExportRecord.State: Int] {

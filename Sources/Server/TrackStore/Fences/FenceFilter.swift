@@ -17,15 +17,26 @@ package struct FenceFilter: Hashable, Sendable {
         case watching(String)
     }
 
+    /// Who made the fence.
+    package enum Maker: Hashable, Sendable {
+        case anyone
+        /// The vehicle with this name, through its session.
+        case vehicle(String)
+        /// The operator, or another vehicle than this one.
+        case otherThan(String)
+    }
+
     /// Nil: any number. Unknown numbers match nothing. At most ``FenceRules/mostNumbers`` different ones.
     package var fences: [Int32]?
     package var watch: Watch
     /// Only fences with a greater number.
     package var after: Int32
+    package var maker: Maker
 
-    package init(fences: [Int32]? = nil, watch: Watch = .any, after: Int32 = 0) {
+    package init(fences: [Int32]? = nil, watch: Watch = .any, after: Int32 = 0, maker: Maker = .anyone) {
         self.fences = fences
         self.watch = watch
         self.after = after
+        self.maker = maker
     }
 }

@@ -6,20 +6,21 @@ package import TrackModel
 /// A fence names entities, it does not hold them: when an entity is deleted, the fences that name it stay as they are, and
 /// watch the next entity of this name.
 package protocol FenceStore: Sendable {
-    /// Makes a fence with the next number of its service: no number is ever used again.
+    /// Makes a fence with the next number of its service: no number is ever used again. `maker`: the vehicle whose session
+    /// makes it; nil: the operator.
     ///
     /// Throws `.unknownService`; `.unknownEntity` when the fence names an entity that the service does not have;
     /// `.refusedFence` for a definition that breaks a rule; `.tooManyFences` beyond ``FenceRules/mostPublic`` and
     /// ``FenceRules/mostNaming``.
     func createFence(
-        _ definition: FenceDefinition, in service: ServiceID, at now: Timestamp
+        _ definition: FenceDefinition, by maker: String?, in service: ServiceID, at now: Timestamp
     ) async throws(TrackStoreError) -> FenceRecord
     /// Puts another definition in the place of a fence's present one, as ``Fence/update(_:at:)`` says. Who was watched
     /// before is watched since then, and who is new since `now`. When nothing changes, the version stays.
     ///
     /// `version`: of the record that the caller has read. Throws `.fenceChanged` when the fence has another version by now;
     /// `.unknownFence`; `.unknownEntity` when the fence begins to name an entity that the service does not have; and
-    /// otherwise as ``createFence(_:in:at:)``.
+    /// otherwise as ``createFence(_:by:in:at:)``.
     func updateFence(
         _ fence: Int32, to definition: FenceDefinition, expecting version: Int64, in service: ServiceID,
         at now: Timestamp
@@ -70,6 +71,13 @@ package protocol FenceStore: Sendable {
 }
 
 extension FenceStore {
+    /// Makes a fence of the operator's.
+    package func createFence(
+        _ definition: FenceDefinition, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> FenceRecord {
+        try await createFence(definition, by: nil, in: service, at: now)
+    }
+
     /// The fence with this number; nil when there is none.
     package func fence(_ fence: Int32, in service: ServiceID) async throws(TrackStoreError) -> FenceRecord? {
         try await fences(in: service, matching: FenceFilter(fences: [fence]), page: Page(offset: 0, limit: 1))
@@ -100,10 +108,10 @@ extension FenceStore {
 
 extension StoreDecorator {
     package func createFence(
-        _ definition: FenceDefinition, in service: ServiceID, at now: Timestamp
+        _ definition: FenceDefinition, by maker: String?, in service: ServiceID, at now: Timestamp
     ) async throws(TrackStoreError) -> FenceRecord {
         try await passing { store async throws(TrackStoreError) in
-            try await store.createFence(definition, in: service, at: now)
+            try await store.createFence(definition, by: maker, in: service, at: now)
         }
     }
 

@@ -131,6 +131,19 @@ extension SQLiteTrackStore {
         try await reading { database in try String.fetchSet(database, sql: "SELECT token FROM export_job") }
     }
 
+    package func exportUses() async throws(TrackStoreError) -> [ServiceID: ExportUse] {
+        try await reading { database in
+            var uses: [ServiceID: ExportUse] = [:]
+            let rows = try Row.fetchAll(
+                database,
+                sql: "SELECT service, COUNT(*), SUM(bytes) FROM export_job WHERE state = 2 GROUP BY service")
+            for row in rows {
+                ServiceID(rawValue: row[0]).map { uses[$0] = ExportUse(files: row[1], bytes: row[2]) }
+            }
+            return uses
+        }
+    }
+
     package func exportCounts() async throws(TrackStoreError) -> [ExportRecord.State: Int] {
         try await reading { database in
             var counts: [ExportRecord.State: Int] = [:]

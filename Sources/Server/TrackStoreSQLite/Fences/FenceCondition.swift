@@ -15,6 +15,15 @@ struct FenceCondition: Sendable {
             condition += " AND f.id IN (\(numbers.map { String($0) }.joined(separator: ", ")))"
         }
         if filter.after > 0 { condition += " AND f.id > \(filter.after)" }
+        switch filter.maker {
+        case .anyone: break
+        case .vehicle(let name):
+            condition += " AND f.maker IS ?"
+            arguments.append(name)
+        case .otherThan(let name):
+            condition += " AND f.maker IS NOT ?"
+            arguments.append(name)
+        }
         let isNamed =
             "EXISTS (SELECT 1 FROM fence_watch w WHERE w.service = f.service AND w.entity = ? AND w.fence = f.id)"
         switch filter.watch {

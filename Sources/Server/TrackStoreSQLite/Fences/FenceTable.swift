@@ -105,6 +105,12 @@ struct FenceTable {
         return record
     }
 
+    /// Which vehicle made a fence.
+    func note(_ maker: String, of fence: Int32) throws {
+        try database.cachedStatement(sql: "UPDATE fence SET maker = ? WHERE service = ? AND id = ?")
+            .execute(arguments: [maker, service.rawValue, fence])
+    }
+
     /// From when on a fence watches an entity: ``FenceRules/watchStart(at:latest:)``.
     private func watchStart(of name: String, at now: Timestamp) throws -> Timestamp {
         let selection = try database.cachedStatement(

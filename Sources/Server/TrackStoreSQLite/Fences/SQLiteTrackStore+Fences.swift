@@ -7,7 +7,7 @@ package import TrackStore
 
 extension SQLiteTrackStore {
     package func createFence(
-        _ definition: FenceDefinition, in service: ServiceID, at now: Timestamp
+        _ definition: FenceDefinition, by maker: String?, in service: ServiceID, at now: Timestamp
     ) async throws(TrackStoreError) -> FenceRecord {
         // A shape is costly to check: before the one writer is asked for.
         let draft = try Self.checked { () throws(FenceError) in try Fence(id: 1, definition, at: now) }
@@ -17,6 +17,7 @@ extension SQLiteTrackStore {
             let former = FenceWatch.nobody
             try table.check(definition.watch, beside: former) { try self.publicFences(of: service, table) }
             let record = try table.keep(draft.numbered(try table.nextNumber()), former: nil, at: now)
+            if let maker { try table.note(maker, of: record.fence.id) }
             self.publicFencesChange(from: former, to: definition.watch, of: service, database)
             return record
         }

@@ -7,7 +7,7 @@ extension EntityEndpoints {
         "entity/add", .post, ["entity_name", "entity_desc"], columns: .entity, about: \.namedEntity
     ) { (call, store: any EntityStore & ColumnStore) in
         let name = try call.entityName()
-        if let problem = EntityName.problem(with: name) { throw APIFailure(.parameter, "entity_name: \(problem)") }
+        if let problem = EntityName.problem(withNew: name) { throw APIFailure(.parameter, "entity_name: \(problem)") }
         let description = call.parameters["entity_desc"] ?? ""
         try call.checkText(description, "entity_desc", maximumBytes: 128)
         let values = try await values(call, store)

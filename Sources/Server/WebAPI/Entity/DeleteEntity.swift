@@ -8,6 +8,7 @@ extension EntityEndpoints {
         let name = try call.entityName()
         do throws(TrackStoreError) {
             try await store.deleteEntity(named: name, in: call.service, at: call.now)
+            call.noteRemoval("an entity is removed with its track", of: name)
         } catch {
             // Some clients delete twice, and expect that the second time does no harm.
             guard error.code == .unknownEntity else { throw error }

@@ -16,26 +16,36 @@ extension EntityFilter {
     init(parsing text: String?, searchable: Set<String> = []) throws(APIFailure) {
         self.init()
         var seen: Set<ExactName> = []
-        for pair in (text ?? "").split(separator: "|") {
-            guard let separator = pair.firstIndex(where: { $0 == ":" || $0 == "=" }) else {
-                if Parameters.trimmed(pair).isEmpty { continue }
+        for pair in TextParts.split(text ?? "", at: "|") {
+            let parts = TextParts.split(pair, at: ":", "=", most: 1, keepsEmpty: true)
+            guard parts.count == 2 else {
+                if TextParts.isBlank(pair) { continue }
                 throw APIFailure(.parameter, "filter: each pair is key:value")
             }
-            let key = Parameters.trimmed(pair[..<separator])
-            let value = Parameters.trimmed(pair[pair.index(after: separator)...])
+            let (key, value) = (Parameters.trimmed(parts[0]), Parameters.trimmed(parts[1]))
+            guard key.utf8.count <= ParameterLengths.name else {
+                throw APIFailure(
+                    .parameter, "filter: a key has \(key.utf8.count) bytes, and \(ParameterLengths.name) are the most")
+            }
             if value.isEmpty { continue }
             switch key {
             case "entity_names":
                 // Added in place: a filter of millions of bytes may have each name in a pair of its own.
                 if names == nil { names = [] }
-                for name in value.split(separator: ",").lazy.map(Parameters.trimmed)
+                for name in TextParts.split(value, at: ",").lazy.map({ Parameters.trimmed($0) })
                 where !name.isEmpty && seen.insert(ExactName(name)).inserted {
                     names?.append(name)
                 }
                 guard seen.count <= Self.maximumNames else { throw APIFailure(.parameter, Self.tooManyNames) }
             case "active_time": activeSince = try Self.time(value, key)
             case "inactive_time": inactiveSince = try Self.time(value, key)
-            case _ where searchable.contains(key): values[key] = value
+            case _ where searchable.contains(key):
+                if let problem = ParameterLengths.problem(
+                    with: value, of: "filter: \(key)", most: ParameterLengths.column)
+                {
+                    throw APIFailure(.parameter, problem)
+                }
+                values[key] = value
             default: throw APIFailure(.parameter, "filter: no searchable column is named \(key)")
             }
         }
@@ -48,7 +58,7 @@ extension EntityFilter {
 
     /// Unset times of some clients come as large negative numbers: these count as not given.
     private static func time(_ text: String, _ key: String) throws(APIFailure) -> Timestamp? {
-        guard let seconds = Int64(text) else {
+        guard text.utf8.count <= ParameterLengths.word, let seconds = Int64(text) else {
             throw APIFailure(.parameter, "filter: \(key) must be a Unix time in seconds")
         }
         return seconds > 0 ? Timestamp(seconds: seconds) : nil

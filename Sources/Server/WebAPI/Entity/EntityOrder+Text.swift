@@ -9,8 +9,7 @@ extension EntityOrder {
             self.init()
             return
         }
-        let parts = text.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == ":" || $0 == "=" }
-            .map(Parameters.trimmed)
+        let parts = TextParts.split(text, at: ":", "=", most: 1, keepsEmpty: true).map { Parameters.trimmed($0) }
         let isDescending: Bool
         switch parts.count > 1 ? parts[1].lowercased() : "" {
         case "", "asc": isDescending = false

@@ -64,15 +64,16 @@ extension EntityEndpoints {
 /// What every search of entities asks for.
 struct EntityQuery: Sendable {
     private let filter: EntityFilter
-    private let order: EntityOrder
+    /// The service's entity columns.
+    private let columns: Set<String>
+    private let mayHaveDistances: Bool
 
     /// `mayHaveDistances`: `sortby` may name the distance from the centre.
     init(_ call: APICall, _ store: any ColumnStore, mayHaveDistances: Bool = false) async throws {
         let columns = try await store.columns(of: .entity, in: call.service)
         filter = try EntityFilter(
             parsing: call.parameters["filter"], searchable: Set(columns.filter(\.isSearchable).map(\.key)))
-        order = try EntityOrder(
-            parsing: call.parameters["sortby"], columns: Set(columns.map(\.key)), mayHaveDistances: mayHaveDistances)
+        (self.columns, self.mayHaveDistances) = (Set(columns.map(\.key)), mayHaveDistances)
     }
 
     var subject: CallSubject { filter.subject }
@@ -81,6 +82,8 @@ struct EntityQuery: Sendable {
         _ call: APICall, _ store: any EntitySearchStore & ColumnStore, keyword: String = "", area: SearchArea? = nil,
         totalAlone: Bool = false
     ) async throws -> Answer {
+        let order = try EntityOrder(
+            parsing: call.parameters["sortby"], columns: columns, mayHaveDistances: mayHaveDistances)
         let list = try await EntityList(call, store)
         let found = try await store.search(
             EntitySearch(filter: filter, keyword: keyword, area: area, order: order), in: call.service,

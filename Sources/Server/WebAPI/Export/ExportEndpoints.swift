@@ -13,6 +13,7 @@ enum ExportEndpoints {
         Endpoint("\(module)/createjob", .post, ["start_time", "end_time", "coord_type_output"], scope: .read) {
             (call, store: any ExportStore) in
             let order = try order(call)
+            try await ExportRoom(call, store).check()
             let job = try await store.addExport(order, token: ExportToken.random(), in: call.service, at: call.now)
             return Answer { $0.member("job_id", job.number) }
         }

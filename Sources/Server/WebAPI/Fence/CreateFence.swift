@@ -14,7 +14,8 @@ extension FenceEndpoints {
             guard case .found(var definition) = outline else { return outline.answer }
             try apply(call, to: &definition)
             try await checkPrivateFences(definition.watch, call, store)
-            let record = try await store.createFence(definition, in: call.service, at: call.now)
+            let record = try await store.createFence(
+                definition, by: call.caller.entity, in: call.service, at: call.now)
             return Answer { answer in
                 answer.member("fence_id", Int64(record.fence.id))
                 if let line { write(line, to: &answer) }

@@ -70,16 +70,27 @@ extension APICall {
     /// The names of `monitored_person`, which commas part; nil when not given.
     func persons() throws(APIFailure) -> [String]? {
         guard let text = parameters["monitored_person"] else { return nil }
-        let names = text.split(separator: ",").map(Parameters.trimmed).filter { !$0.isEmpty }
+        let names = TextParts.split(text, at: ",").map { Parameters.trimmed($0) }.filter { !$0.isEmpty }
         guard !names.isEmpty, names.count <= FenceLimits.mostPersons else {
             throw APIFailure(
                 .parameter, "monitored_person has 1 to \(FenceLimits.mostPersons) names, not \(names.count)")
+        }
+        for name in names where name.utf8.count > EntityName.maximumBytes {
+            throw APIFailure(
+                .parameter,
+                "monitored_person: a name has \(name.utf8.count) bytes, and \(EntityName.maximumBytes) are the most")
         }
         return names
     }
 
     /// One entity's name.
-    func person() throws(APIFailure) -> String { try parameters.required("monitored_person") }
+    func person() throws(APIFailure) -> String {
+        guard let names = try persons() else { throw APIFailure(.parameter, "monitored_person is required") }
+        guard names.count == 1 else {
+            throw APIFailure(.parameter, "monitored_person is one name here, not \(names.count)")
+        }
+        return names[0]
+    }
 
     /// Whom `monitored_person` wants watched; nil when not given.
     func watch() throws(APIFailure) -> FenceWatch? {
@@ -100,7 +111,7 @@ extension APICall {
                 .parameter, "fence_ids[...] is no list here: give the numbers with commas, as fence_ids=1,2")
         }
         guard let text = parameters["fence_ids"] else { return nil }
-        let items = text.split(separator: ",").map(Parameters.trimmed).filter { !$0.isEmpty }
+        let items = TextParts.split(text, at: ",").map { Parameters.trimmed($0) }.filter { !$0.isEmpty }
         guard !items.isEmpty, items.count <= FenceLimits.mostFences else {
             throw APIFailure(.parameter, "fence_ids has 1 to \(FenceLimits.mostFences) numbers, not \(items.count)")
         }
@@ -115,11 +126,11 @@ extension APICall {
         return numbers
     }
 
-    /// Whom a call with `monitored_person` is about.
+    /// Whom a call with `monitored_person` is about, by the same reading as the call's own.
     var monitoredPerson: CallSubject {
-        guard let name = parameters["monitored_person"], !name.hasPrefix("#"), !name.contains(",") else {
+        guard let names = try? persons(), names.count == 1, !TextParts.begins(names[0], with: "#") else {
             return .wholeService
         }
-        return .entities([name])
+        return .entities(names)
     }
 }

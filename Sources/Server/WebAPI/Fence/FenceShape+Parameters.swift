@@ -102,11 +102,11 @@ extension APICall {
     func vertices() throws(APIFailure) -> [Degrees] {
         let text = try parameters.required("vertexes")
         var vertices: [Degrees] = []
-        for pair in text.split(separator: ";") where !pair.allSatisfy(\.isWhitespace) {
+        for pair in TextParts.split(text, at: ";") where !TextParts.isBlank(pair) {
             guard vertices.count < FenceLimits.mostGivenVertices else {
                 throw APIFailure(.parameter, "vertexes has more than \(FenceLimits.mostGivenVertices) pairs")
             }
-            let numbers = pair.split(separator: ",", omittingEmptySubsequences: false)
+            let numbers = TextParts.split(pair, at: ",", keepsEmpty: true)
             guard numbers.count == 2, let latitude = Double(decimal: Parameters.trimmed(numbers[0])),
                 let longitude = Double(decimal: Parameters.trimmed(numbers[1]))
             else {

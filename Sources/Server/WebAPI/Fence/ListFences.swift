@@ -10,7 +10,7 @@ extension FenceEndpoints {
         about: \.monitoredPerson
     ) { (call, store: any FenceStore & ServiceStore) in
         let ids = try call.fenceIDs()
-        let person = call.parameters["monitored_person"]
+        let person = call.parameters["monitored_person"] == nil ? nil : try call.person()
         guard ids != nil || person != nil else {
             throw APIFailure(.parameter, "give monitored_person, fence_ids, or both")
         }

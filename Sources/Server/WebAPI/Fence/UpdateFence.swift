@@ -15,7 +15,9 @@ extension FenceEndpoints {
                     throw APIFailure(
                         .parameter, "fence_id \(record.fence.id) is a \(found.rawValue), and its kind cannot change")
                 }
-                return Change(fence: record.fence.id, watch: record.fence.definition.watch, newWatch: try call.watch())
+                return Change(
+                    fence: record.fence.id, watch: record.fence.definition.watch, newWatch: try call.watch(),
+                    ofOthers: try await othersFences(FenceFilter(fences: [record.fence.id]), call, store))
             }, about: \.subject
         ) { (change, call, store: any FenceStore & DistrictStore) in
             var outline: FenceDefinition?
@@ -54,9 +56,11 @@ extension FenceEndpoints {
         let fence: Int32
         let watch: FenceWatch
         let newWatch: FenceWatch?
+        let ofOthers: CallSubject?
 
         /// Whoever may change a fence may change it for those whom it watches, before and after.
         var subject: CallSubject {
+            if let ofOthers { return ofOthers }
             guard let newWatch else { return watch.subject }
             return newWatch.subject == watch.subject ? watch.subject : .wholeService
         }

@@ -62,12 +62,21 @@ struct APICall: Sendable {
 
     /// Checks a text that is for people.
     func checkText(_ text: String, _ name: String, maximumBytes: Int) throws(APIFailure) {
-        guard text.utf8.count <= maximumBytes else {
-            throw APIFailure(.parameter, "\(name) has at most \(maximumBytes) bytes of UTF-8")
+        if let problem = ParameterLengths.problem(with: text, of: name, most: maximumBytes) {
+            throw APIFailure(.parameter, problem)
         }
         guard !text.hasHidden else {
             throw APIFailure(.parameter, "\(name) must not hold control characters, or ones that cannot be seen")
         }
+    }
+
+    /// Logs what is gone, and who asked for it.
+    func noteRemoval(_ event: String, of what: String, _ count: Int = 1) {
+        logger.notice(
+            "\(event)",
+            metadata: [
+                "service": "\(service.rawValue)", "by": "\(caller.logName)", "removed": "\(what)", "count": "\(count)",
+            ])
     }
 
     /// Counts and logs a reading that met points which the store cannot read.

@@ -5,6 +5,8 @@ enum CallSubject: Hashable, Sendable {
     /// These, and no others.
     case entities([String])
     case wholeService
+    /// Fences that the asking vehicle did not make; one of them, and how many there are.
+    case fencesOfOthers(first: Int32, count: Int)
 }
 
 extension APICall {
@@ -18,6 +20,7 @@ extension DevicePolicy {
         switch subject {
         case .entities(let names): problem(naming: names, by: entity)
         case .wholeService: problemWithWholeService(by: entity)
+        case .fencesOfOthers(let first, let count): problemWithFences(first: first, count: count, by: entity)
         }
     }
 }

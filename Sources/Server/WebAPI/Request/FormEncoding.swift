@@ -36,7 +36,8 @@ enum FormEncoding {
         while !rest.isEmpty {
             let part = rest.prefix { $0 != UInt8(ascii: "&") }
             rest = rest.dropFirst(part.count + 1)
-            guard let equals = part.firstIndex(of: UInt8(ascii: "=")), decoded(part[..<equals]) == key,
+            guard let equals = part.firstIndex(of: UInt8(ascii: "=")),
+                decoded(part[..<equals])?.utf8.elementsEqual(key.utf8) == true,
                 let value = decoded(part[part.index(after: equals)...]), !value.isEmpty
             else { continue }
             return value
@@ -107,32 +108,44 @@ enum FormEncoding {
         /// RFC 3986: keeps `~`, a space is `%20`.
         case rfc3986
 
-        fileprivate var extra: [UInt8] {
+        fileprivate var extra: String {
             switch self {
-            case .php: []
-            case .go, .rfc3986: Array("~".utf8)
-            case .java: Array("*".utf8)
-            case .dotNET, .dotNETSmall: Array("!*()".utf8)
+            case .php: ""
+            case .go, .rfc3986: "~"
+            case .java: "*"
+            case .dotNET, .dotNETSmall: "!*()"
             }
+        }
+
+        /// Those that write these bytes differently from each other.
+        static func different(for bytes: some Sequence<UInt8>) -> [Self] {
+            var seen = [Bool](repeating: false, count: 256)
+            for byte in bytes { seen[Int(byte)] = true }
+            let present = (UInt8.min...UInt8.max).filter { seen[Int($0)] }
+            var forms: Set<[UInt8]> = []
+            return allCases.filter { forms.insert(encoded(present, $0)).inserted }
         }
     }
 
     static func encoded(_ bytes: some Sequence<UInt8>, _ style: Style) -> [UInt8] {
         let digits = Array((style == .dotNETSmall ? "0123456789abcdef" : "0123456789ABCDEF").utf8)
-        let extra = style.extra
+        var isKept = [Bool](repeating: false, count: 256)
+        for byte in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.".utf8 {
+            isKept[Int(byte)] = true
+        }
+        for byte in style.extra.utf8 { isKept[Int(byte)] = true }
+        let space: UInt8? = style == .rfc3986 ? nil : UInt8(ascii: "+")
         var result: [UInt8] = []
+        result.reserveCapacity(bytes.underestimatedCount + bytes.underestimatedCount / 2)
         for byte in bytes {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+            if isKept[Int(byte)] {
                 result.append(byte)
-            case 0x20 where style != .rfc3986: result.append(UInt8(ascii: "+"))
-            default:
-                if extra.contains(byte) {
-                    result.append(byte)
-                } else {
-                    result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-                }
+            } else if byte == 0x20, let space {
+                result.append(space)
+            } else {
+                result.append(UInt8(ascii: "%"))
+                result.append(digits[Int(byte >> 4)])
+                result.append(digits[Int(byte & 15)])
             }
         }
         return result

@@ -5,5 +5,6 @@ extension JSONRules {
     static let requests = JSONRules(
         // Of a parameter within a body: numbers may be written out longer than they came.
         maximumBytes: 4 * APIRouter.maximumBodyBytes, maximumDepth: 16, maximumValues: 100_000,
+        maximumNameBytes: 256,
         repeatedMembers: .lastCounts, largeIntegers: .doubles)
 }

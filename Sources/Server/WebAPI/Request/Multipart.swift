@@ -6,12 +6,14 @@ enum Multipart {
 
     /// The boundary of a `Content-Type` value; nil when it is no multipart form or has none.
     static func boundary(of contentType: String) -> String? {
-        let pieces = contentType.split(separator: ";")
-        guard pieces.first.map({ trimmed($0).lowercased() }) == "multipart/form-data" else { return nil }
+        let pieces = TextParts.split(contentType, at: ";")
+        guard pieces.first.map({ TextParts.trimmed($0).lowercased() }) == "multipart/form-data" else { return nil }
         for piece in pieces.dropFirst() {
-            let piece = trimmed(piece)
-            guard piece.lowercased().hasPrefix("boundary=") else { continue }
-            let value = piece.dropFirst("boundary=".count).filter { $0 != "\"" }
+            let piece = TextParts.trimmed(piece)
+            guard begins(piece, with: "boundary=") else { continue }
+            let value = String(
+                decoding: piece.utf8.dropFirst("boundary=".utf8.count).filter { $0 != UInt8(ascii: "\"") },
+                as: UTF8.self)
             // RFC 2046: 1 to 70 characters.
             return (1...70).contains(value.utf8.count) ? value : nil
         }
@@ -58,30 +60,42 @@ enum Multipart {
 
     /// The `name` of the `Content-Disposition` header, with or without quotes.
     private static func name(in headers: String) -> String? {
-        for line in headers.split(whereSeparator: \.isNewline) where line.lowercased().hasPrefix("content-disposition:")
-        {
-            for piece in line.split(separator: ";").dropFirst() {
-                let piece = trimmed(piece)
-                guard piece.lowercased().hasPrefix("name=") else { continue }
-                let value = piece.dropFirst("name=".count)
-                return value.hasPrefix("\"") ? String(value.dropFirst().prefix { $0 != "\"" }) : String(value)
+        for line in TextParts.split(headers, at: "\r", "\n") {
+            let parts = TextParts.split(line, at: ";")
+            let title = "content-disposition:"
+            guard let first = parts.first, begins(first, with: title) else { continue }
+            for piece in parts.dropFirst() {
+                let piece = TextParts.trimmed(piece)
+                guard begins(piece, with: "name=") else { continue }
+                let value = Substring(piece.utf8.dropFirst("name=".utf8.count))
+                guard value.utf8.first == UInt8(ascii: "\"") else { return String(value) }
+                return String(Substring(value.utf8.dropFirst().prefix { $0 != UInt8(ascii: "\"") }))
             }
         }
         return nil
     }
 
-    private static func trimmed(_ text: some StringProtocol) -> String {
-        let start = text.drop { $0 == " " || $0 == "\t" }
-        return String(String(start).reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+    /// In letters of either size.
+    private static func begins(_ text: some StringProtocol, with prefix: String) -> Bool {
+        String(decoding: text.utf8.prefix(prefix.utf8.count), as: UTF8.self).lowercased() == prefix
     }
 
+    /// Looks at each byte a bounded number of times, whatever both texts are (Knuth, Morris and Pratt, 1977).
     private static func find(_ pattern: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
-        guard let first = pattern.first, bytes.count >= pattern.count, start >= 0 else { return nil }
-        var index = start
-        while index <= bytes.count - pattern.count {
-            guard let candidate = bytes[index...].firstIndex(of: first) else { return nil }
-            if bytes[candidate...].starts(with: pattern) { return candidate }
-            index = candidate + 1
+        guard !pattern.isEmpty, start >= 0, start <= bytes.count else { return nil }
+        // How much of the pattern's beginning stands at the end of each of its beginnings.
+        var borders = [Int](repeating: 0, count: pattern.count)
+        var matched = 0
+        for index in pattern.indices.dropFirst() {
+            while matched > 0, pattern[index] != pattern[matched] { matched = borders[matched - 1] }
+            if pattern[index] == pattern[matched] { matched += 1 }
+            borders[index] = matched
+        }
+        matched = 0
+        for index in start..<bytes.count {
+            while matched > 0, bytes[index] != pattern[matched] { matched = borders[matched - 1] }
+            if bytes[index] == pattern[matched] { matched += 1 }
+            if matched == pattern.count { return index + 1 - matched }
         }
         return nil
     }

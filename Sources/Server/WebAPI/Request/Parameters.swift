@@ -29,9 +29,9 @@ struct Parameters: Sendable {
     func only(_ names: [String]) -> Parameters {
         var some = Parameters()
         for name in names { some[name] = self[name] }
-        for (key, value) in values where key.text.contains("[") {
-            guard let name = key.text.split(separator: "[").first, names.contains(String(name)) else { continue }
-            some.values[key] = value
+        for (key, value) in values where TextParts.contains(key.text, "[") {
+            let name = key.text.utf8.prefix { $0 != UInt8(ascii: "[") }
+            if names.contains(where: { name.elementsEqual($0.utf8) }) { some.values[key] = value }
         }
         return some
     }
@@ -43,7 +43,7 @@ struct Parameters: Sendable {
     }
 
     /// Whether a part of this parameter is given in the way of forms, as `key[0]` or `key[]`.
-    func hasParts(of key: String) -> Bool { values.keys.contains { $0.text.hasPrefix(key + "[") } }
+    func hasParts(of key: String) -> Bool { values.keys.contains { TextParts.begins($0.text, with: key + "[") } }
 
     // MARK: Typed
 
@@ -91,8 +91,5 @@ struct Parameters: Sendable {
         return (min(number("page_index") ?? 1, 1 << 21 - 1), min(number("page_size") ?? defaultSize, maximumSize))
     }
 
-    static func trimmed(_ text: some StringProtocol) -> String {
-        let start = text.drop(while: \.isWhitespace)
-        return String(String(start).reversed().drop(while: \.isWhitespace).reversed())
-    }
+    static func trimmed(_ text: some StringProtocol) -> String { TextParts.trimmed(text) }
 }

@@ -7,11 +7,11 @@ enum PlaceList {
     /// Throws when a pair is malformed or out of its ranges, or when there are more than `most`. `name`: the parameter.
     static func parse(_ text: String, _ name: String, most: Int) throws(APIFailure) -> [Degrees] {
         var places: [Degrees] = []
-        for pair in text.split(separator: ";") where !pair.allSatisfy(\.isWhitespace) {
+        for pair in TextParts.split(text, at: ";") where !TextParts.isBlank(pair) {
             guard places.count < most else {
                 throw APIFailure(.parameter, "\(name) has at most \(most) pairs latitude,longitude")
             }
-            let numbers = pair.split(separator: ",", omittingEmptySubsequences: false)
+            let numbers = TextParts.split(pair, at: ",", keepsEmpty: true)
             guard numbers.count == 2, let latitude = Double(decimal: Parameters.trimmed(numbers[0])),
                 let longitude = Double(decimal: Parameters.trimmed(numbers[1]))
             else {

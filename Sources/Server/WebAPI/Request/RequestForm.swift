@@ -38,11 +38,18 @@ struct RequestForm: Sendable {
             query: target.query, bodyPairs: bodyPairs, decoded: decoded)
     }
 
+    /// Of a `Content-Type`.
+    private static let mostTypeBytes = 256
+
     private typealias Body = (pairs: [FormEncoding.Pair], decoded: [(key: String, value: String)])
 
     private static func body(of request: APIRequest) throws(APIFailure) -> Body {
         guard !request.body.isEmpty else { return ([], []) }
         let type = request.contentType ?? ""
+        guard type.utf8.count <= mostTypeBytes else {
+            throw APIFailure(
+                .parameter, "Content-Type has \(type.utf8.count) bytes, and \(mostTypeBytes) are the most")
+        }
         if type.lowercased().hasPrefix("multipart/") {
             guard let boundary = Multipart.boundary(of: type) else {
                 throw APIFailure(.parameter, "a multipart body needs multipart/form-data and a boundary")

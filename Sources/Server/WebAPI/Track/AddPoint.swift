@@ -5,7 +5,7 @@ extension TrackEndpoints {
     /// `track/addpoint`
     static let addPoint = Endpoint(
         "track/addpoint", .post, UploadedPoint.fields, columns: .track, about: \.namedEntity
-    ) { (call, store: any ColumnStore) in
+    ) { (call, store: any ColumnStore & EntityStore) in
         try call.checkClock()
         var parameters = call.parameters
         parameters["entity_name"] = parameters["entity_name"] ?? call.caller.entity
@@ -19,6 +19,9 @@ extension TrackEndpoints {
         } catch {
             // Another status than this says it all.
             throw error.status == .parameter ? error : APIFailure(error.status)
+        }
+        if let problem = try await store.problem(withName: batch.entity, in: call.service) {
+            throw APIFailure(.parameter, "entity_name: \(problem)")
         }
         if case .failure(let error) = await call.ingest.submit([batch]).first { throw error }
         return .done

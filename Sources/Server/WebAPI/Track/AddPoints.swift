@@ -10,10 +10,11 @@ extension TrackEndpoints {
     /// `track/addpoints`
     static let addPoints = Endpoint(
         "track/addpoints", .post, ["point_list"], reading: { call, _ in try call.pointList() }, about: subject
-    ) { (list, call, store: any ColumnStore) in
+    ) { (list, call, store: any ColumnStore & EntityStore) in
         try call.checkClock()
         guard list.count <= maximumPoints else { throw APIFailure(.tooManyPointsUploaded) }
         var upload = Upload(list, columns: try await store.columns(of: .track, in: call.service), call)
+        try await upload.refuseUnfitNames(call, store)
         if !upload.groups.isEmpty {
             let results = await call.ingest.submit(
                 upload.groups.map { call.batch(of: $0.entity.text, $0.points.map(\.point)) })
@@ -69,6 +70,19 @@ extension TrackEndpoints {
                     refused.append((uploaded, error.detail))
                 }
             }
+        }
+
+        /// The points of entities that would be made with names which no new entity may have.
+        mutating func refuseUnfitNames(_ call: APICall, _ store: any EntityStore) async throws {
+            var fitting: [Group] = []
+            for group in groups {
+                guard let problem = try await store.problem(withName: group.entity.text, in: call.service) else {
+                    fitting.append(group)
+                    continue
+                }
+                refused += group.points.map { ($0.uploaded, "entity_name: \(problem)") }
+            }
+            groups = fitting
         }
 
         var answer: Answer {

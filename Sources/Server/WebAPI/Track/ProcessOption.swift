@@ -45,8 +45,8 @@ struct ProcessOption: Hashable, Sendable {
     init(parsing text: String?) {
         var denoise = Generations()
         var thin = Generations()
-        for pair in (text ?? "").split(separator: ",") {
-            let parts = pair.split(separator: "=", maxSplits: 1).map { Parameters.trimmed($0).lowercased() }
+        for pair in TextParts.split(text ?? "", at: ",") {
+            let parts = TextParts.split(pair, at: "=", most: 1).map { Parameters.trimmed($0).lowercased() }
             guard parts.count == 2 else { continue }
             let (value, number) = (parts[1], Int(parts[1]))
             switch parts[0] {

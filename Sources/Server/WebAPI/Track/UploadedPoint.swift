@@ -88,7 +88,13 @@ struct UploadedPoint {
         let value: AttributeValue
         switch field(FloorAttribute.key) {
         case nil, .string(""): return nil
-        case .string(let text): value = .string(text)
+        case .string(let text):
+            if let problem = ParameterLengths.problem(
+                with: text, of: FloorAttribute.key, most: FloorAttribute.maximumBytes)
+            {
+                throw Self.parameter(problem)
+            }
+            value = .string(text)
         case .integer(let number): value = .integer(number)
         case .double(let number): value = .double(number)
         default: throw Self.parameter("floor must be a text, such as 2 or B1")
@@ -104,6 +110,9 @@ struct UploadedPoint {
         case nil: return nil
         case .integer(let value): return value
         case .string(let text):
+            if let problem = ParameterLengths.problem(with: text, of: key, most: ParameterLengths.word) {
+                throw Self.parameter(problem)
+            }
             let text = Parameters.trimmed(text)
             if text.isEmpty { return nil }
             if let value = Int64(text) { return value }
@@ -154,6 +163,9 @@ struct UploadedPoint {
         case .integer(let value): return Double(value)
         case .double(let value): return value
         case .string(let text):
+            if let problem = ParameterLengths.problem(with: text, of: key, most: ParameterLengths.word) {
+                throw Self.parameter(problem)
+            }
             let text = Parameters.trimmed(text)
             if text.isEmpty { return nil }
             if let value = Double(decimal: text) { return value }
@@ -166,7 +178,13 @@ struct UploadedPoint {
     private func text(_ key: String) throws(APIFailure) -> String? {
         switch field(key) {
         case nil: return nil
-        case .string(let text): return text
+        case .string(let text):
+            // Of a point in a list: its fields are parameters too.
+            let most = ParameterLengths.most(of: key) ?? ParameterLengths.column
+            if let problem = ParameterLengths.problem(with: text, of: key, most: most) {
+                throw Self.parameter(problem)
+            }
+            return text
         case .integer(let value): return String(value)
         default: throw Self.parameter("\(key) must be a string")
         }

@@ -96,6 +96,17 @@ extension ReferenceTrackStore {
         return Set(exportList.map(\.record.token))
     }
 
+    package func exportUses() throws(TrackStoreError) -> [ServiceID: ExportUse] {
+        try checkOpen()
+        var uses: [ServiceID: ExportUse] = [:]
+        for record in exportList.map(\.record) {
+            guard let result = record.result else { continue }
+            uses[record.service, default: ExportUse(files: 0, bytes: 0)].files += 1
+            uses[record.service]?.bytes += result.bytes
+        }
+        return uses
+    }
+
     package func exportCounts() throws(TrackStoreError) -> [ExportRecord.State: Int] {
         try checkOpen()
         return Dictionary(exportList.map { ($0.record.state, 1) }, uniquingKeysWith: +)

@@ -10,6 +10,8 @@ extension ReferenceTrackStore {
         var records: [Int32: FenceRecord] = [:]
         /// Since when each fence watches those that it names.
         var since: [Int32: [ExactName: Timestamp]] = [:]
+        /// The vehicles that made fences.
+        var makers: [Int32: ExactName] = [:]
     }
 
     /// The fences of a service after a change.
@@ -30,7 +32,7 @@ extension ReferenceTrackStore {
     }
 
     package func createFence(
-        _ definition: FenceDefinition, in service: ServiceID, at now: Timestamp
+        _ definition: FenceDefinition, by maker: String?, in service: ServiceID, at now: Timestamp
     ) throws(TrackStoreError) -> FenceRecord {
         try check(service)
         var table = fenceTable[service] ?? ServiceFences()
@@ -42,6 +44,7 @@ extension ReferenceTrackStore {
             throw TrackStoreError(.refusedFence, error.description)
         }
         try check(definition.watch, beside: .nobody, table, service)
+        table.makers[table.last] = maker.map { ExactName($0) }
         return keep(fence, former: nil, in: table, service, at: now)
     }
 
@@ -166,6 +169,12 @@ extension ReferenceTrackStore {
         }
         return (fenceTable[service]?.records ?? [:]).values.filter { record in
             guard numbers?.contains(record.fence.id) ?? true, record.fence.id > filter.after else { return false }
+            let maker = fenceTable[service]?.makers[record.fence.id]
+            switch filter.maker {
+            case .anyone: break
+            case .vehicle(let name): guard maker == ExactName(name) else { return false }
+            case .otherThan(let name): guard maker != ExactName(name) else { return false }
+            }
             let watch = record.fence.definition.watch
             switch filter.watch {
             case .any: return true

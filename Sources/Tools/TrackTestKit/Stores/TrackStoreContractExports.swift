@@ -28,6 +28,8 @@ extension TrackStoreContract {
                 try expect(done.map(\.result), is: [result], "the result")
                 try expect(done.map(\.modified), is: [.at(90)], "when it was done")
                 try expect(try await store.exportCounts(), is: [.done: 1], "jobs by state")
+                try expect(
+                    try await store.exportUses(), is: [service: ExportUse(files: 1, bytes: 400)], "what they take")
                 try expect(try await store.exports(in: service, doneSince: .at(91)), is: [], "jobs done later")
                 try expect(try await store.removeExports(doneBefore: .at(90)), is: 0, "removed too early")
                 try expect(try await store.exportTokens(), is: ["a"], "tokens")

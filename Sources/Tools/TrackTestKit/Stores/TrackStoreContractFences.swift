@@ -147,6 +147,27 @@ extension TrackStoreContract {
 
     private static var fenceWatches: [TrackStoreCheck] {
         [
+            TrackStoreCheck("who made a fence is known for good") { subject in
+                let (store, service) = try await subject.withFleet()
+                _ = try await store.createFence(.sample("a", watching: ["van"]), in: service, at: .at(1))
+                _ = try await store.createFence(.sample("b", watching: ["van"]), by: "van", in: service, at: .at(2))
+                _ = try await store.createFence(.sample("c", watching: ["van"]), by: "bus", in: service, at: .at(3))
+                _ = try await store.editFence(2, in: service, at: .at(4)) { (definition) throws(TrackStoreError) in
+                    var definition = definition
+                    definition.name = "other"
+                    return definition
+                }
+                func found(_ maker: FenceFilter.Maker) async throws -> [Int32] {
+                    try await store.list(service, FenceFilter(watch: .only("van"), maker: maker)).map(\.fence.id)
+                }
+                try expect(try await found(.anyone), is: [1, 2, 3], "all")
+                try expect(try await found(.vehicle("van")), is: [2], "the van's")
+                try expect(try await found(.otherThan("van")), is: [1, 3], "others'")
+                try expect(try await found(.vehicle("va")), is: [], "nobody's")
+                let gone = try await store.deleteFences(
+                    matching: FenceFilter(watch: .only("van"), maker: .vehicle("van")), in: service, at: .at(5))
+                try expect(gone, is: [2], "those that the van may remove")
+            },
             TrackStoreCheck("the second in which a fence begins to watch belongs to it") { subject in
                 let (store, service) = try await subject.withFleet()
                 let (van, bus) = (EntityKey(service: service, name: "van"), EntityKey(service: service, name: "bus"))

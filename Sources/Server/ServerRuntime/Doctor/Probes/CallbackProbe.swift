@@ -22,7 +22,7 @@ enum CallbackProbe {
     }
 
     private static func facts(_ waiting: WaitingAlarms, _ client: CallbackClient) async -> CallbackFacts {
-        let answer = await client.send(CallbackBody.check(of: waiting.service), to: waiting.target)
+        let answer = await client.send(CallbackBody.check(of: waiting.service), to: waiting.target, of: waiting.service)
         let problem: String? = if case .failed(let reason) = answer { reason } else { nil }
         return CallbackFacts(
             service: waiting.service.rawValue, url: shown(waiting.target.url), waiting: waiting.count,
