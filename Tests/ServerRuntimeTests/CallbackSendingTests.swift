@@ -315,58 +315,6 @@ struct CallbackSendingTests {
         await receiver.close()
     }
 
-    // MARK: Name servers that never answer
-
-    /// A lookup that is never answered while the test runs.
-    private func silent() -> (CallbackNames, release: @Sendable () -> Void, asked: @Sendable () -> Int) {
-        let (answers, giver) = AsyncStream<Void>.makeStream()
-        let asked = Mutex(0)
-        let names = CallbackNames(takesPrivate: true) { _, _ in
-            asked.withLock { $0 += 1 }
-            for await _ in answers {}
-            return []
-        }
-        return (names, { giver.finish() }, { asked.withLock { $0 } })
-    }
-
-    @Test func aSilentNameServerOfOneServiceHoldsUpNoOther() async throws {
-        let (names, release, asked) = silent()
-        defer { release() }
-        let client = CallbackClient(names: names, now: { [clock] in clock.now }, patience: .milliseconds(50))
-        for number in 0..<20 {
-            let answer = await client.send(
-                [], to: CallbackTarget(url: "http://silent\(number).invalid/", secret: secret), of: owner)
-            guard case .failed = answer else {
-                Issue.record("\(answer)")
-                return
-            }
-        }
-        #expect(asked() == NameLookups.ofService)
-        // The same service with an address, and another one, are served.
-        let receiver = try await CallbackReceiver()
-        let patient = CallbackClient(names: names, now: { [clock] in clock.now }, patience: .seconds(120))
-        for number in [1, 2] as [Int64] {
-            let answer = await patient.send(
-                [], to: CallbackTarget(url: "http://127.0.0.1:\(receiver.port)/", secret: secret),
-                of: try #require(ServiceID(rawValue: number)))
-            #expect(answer == .taken)
-        }
-        await receiver.close()
-    }
-
-    @Test func addressesNeedNoNameServer() async throws {
-        let names = CallbackNames(takesPrivate: true) { host, _ in
-            Issue.record("\(host) was looked up")
-            return []
-        }
-        for host in ["127.0.0.1", "::1", "198.41.0.4", "2001:4860:4860::8888"] {
-            guard case .found = await names.addresses(of: host, port: 80, for: owner) else {
-                Issue.record("\(host)")
-                return
-            }
-        }
-    }
-
     // MARK: The end of a server
 
     @Test func aServerThatEndsGivesItsAlarmsToTheNextOne() async throws {
