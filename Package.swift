@@ -105,7 +105,7 @@ let shared: [Target] = [
     .room("JSON", in: "Shared"),
     .room("LocalSocket", in: "Shared", .nioCore, .nioPosix),
     .room("Varlink", in: "Shared", "JSON", "LocalSocket", .nioCore, .nioPosix),
-    .room("Admission", in: "Shared", .nioCore),
+    .room("Admission", in: "Shared", "TrackModel", .nioCore),
     .room("Exposition", in: "Shared", "Admission", "LocalSocket", .nioCore, .nioPosix),
     .room("AgentControl", in: "Shared", "JSON", "LocalSocket", "Varlink", "TrackModel", .nioCore),
     .room("Terminal", in: "Shared", "TrackModel", .arguments),
@@ -158,7 +158,8 @@ let server: [Target] = [
     .room("TrackStoreSQLite", in: "Server", "Geodesy", "Geofencing", "TrackStore", "TrackModel", "TrackWire", .grdb),
     .room("FenceJudging", in: "Server", "FenceJSON", "Geofencing", "TrackStore", "TrackModel"),
     .room(
-        "Ingest", in: "Server", "Exposition", "FenceJudging", "Geofencing", "Systemd", "TrackStore", "TrackModel", .log),
+        "Ingest", in: "Server", "Admission", "Exposition", "FenceJudging", "Geofencing", "Systemd", "TrackStore",
+        "TrackModel", .log),
     .room(
         "WebAPI", in: "Server", "FenceFiles", "FenceJudging", "Geodesy", "Geofencing", "Ingest", "JSON",
         "RoadMatching", "Systemd", "TrackAnalysis", "TrackFiles", "TrackModel", "TrackStore", .log, .crypto),
@@ -175,7 +176,8 @@ let server: [Target] = [
         "ServerIdentity", "Systemd", "TrackStore", "TrackModel", "TrackWire", .log, .nioCore, .nioPosix, .nioSSL,
         .nioTLS),
     .room(
-        "ServerRuntime", in: "Server", "AlarmCallbacks", "CClock", "ConfigurationFile", "Diagnosing", "DirectoryAccess",
+        "ServerRuntime", in: "Server", "Admission", "AlarmCallbacks", "CClock", "ConfigurationFile", "Diagnosing",
+        "DirectoryAccess",
         "Enrolment",
         "Exposition", "FenceFiles", "FenceJSON", "FenceJudging", "Gateway", "GeoPackageFile", "Geodesy", "Geofencing",
         "Ingest", "JSON",
@@ -267,7 +269,7 @@ let tests: [Target] = [
     .tests(of: "JSON"),
     .tests(of: "LocalSocket", "ProgramTestKit", .nioCore, .nioPosix),
     .tests(of: "Varlink", "JSON", "LocalSocket", "ProgramTestKit", .nioCore, .nioPosix),
-    .tests(of: "Admission", "TrackTestKit", .nioCore),
+    .tests(of: "Admission", "TrackModel", "TrackTestKit", .nioCore),
     .tests(of: "Exposition", "ProgramTestKit", .nioCore, .nioPosix),
     // Documents, examples, completions and manuals beside the programs and lists they describe.
     .tests(

@@ -51,6 +51,22 @@ import TrackTestKit
         #expect(table.enter(6, from: "b") == .admitted)
     }
 
+    @Test func oneOfSeveralGoesWhenEverybodyElseIsBusy() {
+        var table = table(4, perAddress: 4)
+        for id in 1...4 { _ = table.enter(id, from: "a") }
+        table.note(1, .busy)
+        table.note(2, .spare)
+        table.note(3, .spare)
+        table.note(4, .resting)
+        #expect(table.enter(5, from: "b") == .replacing(4))
+        table.note(5, .busy)
+        #expect(table.enter(6, from: "b") == .replacing(2))
+        table.note(6, .busy)
+        // It is its client's only one now.
+        table.note(3, .busy)
+        #expect(table.enter(7, from: "b") == .refused(.connections))
+    }
+
     @Test func anAddressWhoseConnectionsAreBusyGetsNoOthersPlace() {
         var table = table(3, perAddress: 1)
         _ = table.enter(1, from: "a")

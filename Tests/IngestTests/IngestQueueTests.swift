@@ -12,7 +12,7 @@ import Testing
         #expect(byBytes.map(\.ticket) == [3, 4])
         let large = try take(from: &queue, batches: 10, bytes: 1)
         #expect(large.map(\.ticket) == [5])
-        let nothing = queue.takeGroup(batches: 10, bytes: 10)
+        let nothing = queue.takeGroup(limits(batches: 10, bytes: 10))
         #expect(nothing == nil)
         #expect(queue.reserved == 500)
         _ = queue.settle(byBatches + byBytes + large, failed: [])
@@ -131,7 +131,13 @@ import Testing
     }
 
     private func take(from queue: inout IngestQueue, batches: Int, bytes: Int) throws -> [IngestJob] {
-        let group = queue.takeGroup(batches: batches, bytes: bytes)
+        let group = queue.takeGroup(limits(batches: batches, bytes: bytes))
         return try #require(group)
+    }
+
+    private func limits(batches: Int, bytes: Int) -> IngestLimits {
+        var limits = IngestLimits()
+        (limits.groupBatches, limits.groupBytes) = (batches, bytes)
+        return limits
     }
 }

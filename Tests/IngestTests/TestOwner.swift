@@ -7,12 +7,15 @@ import TrackStore
 /// Keeps what it is told.
 final class TestOwner: IngestOwner {
     let source: IngestSource
+    let sender: IngestSender
     private let settledJobs = Mutex<[SettledJob]>([])
     private let told: AsyncStream<Void>
     private let tell: AsyncStream<Void>.Continuation
 
-    init(_ source: IngestSource) {
+    /// Each is a vehicle of its own, unless told otherwise.
+    init(_ source: IngestSource, sender: IngestSender? = nil) {
         self.source = source
+        self.sender = sender ?? vehicle("\(source)")
         (told, tell) = AsyncStream.makeStream()
     }
 
@@ -43,4 +46,10 @@ func batch(of points: Int, service: Int64 = service, entity: String = "car") thr
         points: (0..<points).map { index in
             TrackPoint(Fix(time: Timestamp(milliseconds: 1_790_000_000_000 + Int64(index)), coordinate: place))
         }, sequences: [], payload: nil, received: Timestamp(milliseconds: 1_800_000_000_000))
+}
+
+/// A sender of this name.
+func vehicle(_ name: String) -> IngestSender {
+    guard let service = ServiceID(rawValue: service) else { preconditionFailure("the service has a number") }
+    return .vehicle(EntityKey(service: service, name: name))
 }

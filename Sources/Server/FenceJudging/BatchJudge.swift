@@ -14,6 +14,8 @@ package struct BatchJudge: Sendable {
         package var late = 0
         /// Dated so far ahead of the server's clock that judging them would make everything after them late.
         package var ahead = 0
+        /// What is left of the budget, and what was beyond it.
+        package var budget: AlarmBudget
     }
 
     /// Milliseconds that a point may be ahead of the server's clock and still be judged: ten minutes.
@@ -26,10 +28,12 @@ package struct BatchJudge: Sendable {
     package init() {}
 
     /// `state`: of the entity before the batch. `fences`: ascending in time; the first of them judges from the beginning.
+    /// `budget`: alarms beyond it are found and not told, the earliest are told.
     package mutating func judge(
-        _ batch: IngestBatch, from state: JudgedState, by fences: [JudgingFences]
+        _ batch: IngestBatch, from state: JudgedState, by fences: [JudgingFences],
+        within budget: AlarmBudget = AlarmBudget()
     ) -> Verdict {
-        var verdict = Verdict(state: state)
+        var verdict = Verdict(state: state, budget: budget)
         var memory = state.memory
         let before = state.memory.lastTime ?? Timestamp(milliseconds: .min)
         let latest = batch.received.adding(milliseconds: Self.lead)
@@ -49,8 +53,9 @@ package struct BatchJudge: Sendable {
             if set + 1 < fences.endIndex {
                 end = points[start..<inTime].firstIndex { $0.time > fences[set + 1].after } ?? inTime
             }
-            judge(points[start..<max(end, start + 1)], &memory, by: fences[set], &verdict) { found, label, isStale in
-                Self.caused(found, by: batch, label, isStale: isStale) { time in
+            judge(points[start..<max(end, start + 1)], &memory, by: fences[set], &verdict) {
+                found, label, isStale, budget in
+                Self.caused(found, by: batch, label, isStale: isStale, &budget) { time in
                     time > before ? batch.received : state.received(time) ?? batch.received
                 }
             }
@@ -63,7 +68,7 @@ package struct BatchJudge: Sendable {
     /// Points that one set judges, in the order of their times.
     private mutating func judge(
         _ points: ArraySlice<FencePoint>, _ memory: inout EntityMemory, by set: JudgingFences, _ verdict: inout Verdict,
-        caused: (FenceAlarm, FenceLabel, _ isStale: Bool) -> CausedAlarm
+        caused: (FenceAlarm, FenceLabel, _ isStale: Bool, inout AlarmBudget) -> CausedAlarm
     ) {
         let (everyones, own) = (set.everyones.set, set.own?.set)
         var rest = points
@@ -85,8 +90,8 @@ package struct BatchJudge: Sendable {
             case .late: verdict.late += 1
             }
             for alarm in found {
-                guard let label = set.label(of: alarm.fence) else { continue }
-                verdict.alarms.append(caused(alarm, label, set.isStale(alarm)))
+                guard let label = set.label(of: alarm.fence), verdict.budget.takeAlarm() else { continue }
+                verdict.alarms.append(caused(alarm, label, set.isStale(alarm), &verdict.budget))
             }
         }
     }
@@ -110,7 +115,7 @@ package struct BatchJudge: Sendable {
 
     private static func caused(
         _ found: FenceAlarm, by batch: IngestBatch, _ label: FenceLabel, isStale: Bool,
-        received: (Timestamp) -> Timestamp
+        _ budget: inout AlarmBudget, received: (Timestamp) -> Timestamp
     ) -> CausedAlarm {
         let scope = AlarmScope(service: batch.service.rawValue, entity: batch.entity, source: .server)
         let reaction = label.reactions.first { $0.on == found.action }
@@ -124,11 +129,13 @@ package struct BatchJudge: Sendable {
         let isRemote = reaction?.isRemote ?? false
         // Each target is a row of the transaction that stores the points.
         let isTold = isRemote && label.watch.entities.count <= FenceReaction.mostRemote
-        let others = isTold ? label.watch.entities.map(\.text) : []
+        var others = isTold ? label.watch.entities.map(\.text) : []
+        let count = others.count { !$0.utf8.elementsEqual(batch.entity.utf8) }
+        if count > 0, !budget.takeMessages(count) { others = [] }
         let targets = PushTargets.entities([batch.entity] + others)
         let push = NewPush(
             type: PushRules.fenceAlarm, body: alarm.body(of: batch.entity, isRemote: isRemote), targets: targets,
-            alarm: alarm.key)
+            alarm: alarm.key, about: batch.entity)
         // The vehicle has told it and waits for the server's word. The operator has changed his mind before it happened.
         return CausedAlarm(alarm, pushes: [push], isCalledBack: !isStale)
     }

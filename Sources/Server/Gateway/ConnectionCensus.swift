@@ -4,8 +4,8 @@ import Synchronization
 
 /// Knows the open connections in all phases, and says whether one more may come.
 ///
-/// A client that holds every place without a login keeps no vehicle out: the newest comes in, the oldest without a login goes. A
-/// connection with a session never goes for another.
+/// A client that holds every place without a login keeps no vehicle out: the newest comes in, the oldest without a login goes. Nor
+/// does a vehicle that has several sessions: only the newest of them keeps its place in any case.
 final class ConnectionCensus: Sendable {
     private struct State {
         var channels: [ObjectIdentifier: any Channel] = [:]
@@ -37,9 +37,9 @@ final class ConnectionCensus: Sendable {
         }
     }
 
-    /// The connection has a session now: it keeps its place.
-    func hasLoggedIn(_ channel: any Channel) {
-        state.withLock { $0.table.note(ObjectIdentifier(channel), .busy) }
+    /// The connection has a session now. `isSpare`: its vehicle has a newer one, so it goes when nobody else can.
+    func hasLoggedIn(_ channel: any Channel, isSpare: Bool = false) {
+        state.withLock { $0.table.note(ObjectIdentifier(channel), isSpare ? .spare : .busy) }
     }
 
     func leave(_ channel: any Channel) {

@@ -29,6 +29,12 @@ package struct GatewayLimits: Hashable, Sendable {
     package var connections = 50_000
     /// Connections from one address at one time. Fleets share the addresses of their mobile operator.
     package var connectionsPerAddress = 10_000
+    /// Sessions of one vehicle at one time; the oldest ends for one more. A vehicle needs one, and another one when it comes back
+    /// before its last connection is found dead.
+    package var sessionsOfVehicle = 4
+    /// Logins of one vehicle at once, and milliseconds until there is room for one more. Each writes into the store.
+    package var logins = 60
+    package var loginInterval: Int64 = 5000
     /// Most points of one Upload or Points message.
     package var batchPoints = WireLimits.batchPoints
     /// Most Uploads and Points of a connection that wait for the store.
@@ -44,6 +50,8 @@ package struct GatewayLimits: Hashable, Sendable {
     package var calls = 2 * WireLimits.calls
     /// Calls of all connections that are at work; more are answered at once with a refusal.
     package var callsOfAll = 256
+    /// Calls of one vehicle that are at work.
+    package var callsOfVehicle = 16
     /// Longest path and parameters of a call together, bytes.
     package var callBytes = 256 * 1024
     var pushes = PushMachine.Limits()

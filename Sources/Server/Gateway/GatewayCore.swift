@@ -20,7 +20,9 @@ package final class GatewayCore: Sendable {
     let deadlines: GatewayDeadlines
     let store: any TrackStore
     let ingest: IngestWriter
-    let registry = SessionRegistry()
+    let registry: SessionRegistry
+    /// How often vehicles have logged in.
+    let logins: Mutex<LoginRates>
     let pushDesk: PushDesk
     private let keyWatch: KeyWatch
     private let deviceWatch: DeviceWatch
@@ -32,10 +34,11 @@ package final class GatewayCore: Sendable {
     let census: ConnectionCensus
     let counters: GatewayCounters
     let logger: Logger
+    let lines: SenderLog
     let now: @Sendable () -> Timestamp
     let callHandler: GatewayCallHandler?
     /// Of all connections; a call that took too long counts until its handler returns.
-    let callsAtWork = Atomic(0)
+    let callShares: Mutex<CallShares>
     let tasks: ServerTasks
 
     /// `ingest` takes the batches and belongs to whoever runs it; `now` is the server's clock: it judges times that lie ahead and stamps what is received.
@@ -48,10 +51,15 @@ package final class GatewayCore: Sendable {
         self.deadlines = deadlines
         self.tasks = tasks
         counters = GatewayCounters()
+        registry = SessionRegistry(mostOfVehicle: limits.sessionsOfVehicle)
+        logins = Mutex(LoginRates(limits))
+        callShares = Mutex(CallShares(limits))
         self.ingest = ingest
         pushDesk = PushDesk(store: store, registry: registry, counters: counters, sleep: tasks.sleep, logger: logger)
         keyWatch = KeyWatch(store: store, registry: registry, sleep: tasks.sleep, now: now, logger: logger)
-        clones = CloneDesk(store: store, registry: registry, logger: logger)
+        let lines = SenderLog(logger)
+        self.lines = lines
+        clones = CloneDesk(store: store, registry: registry, lines: lines)
         deviceWatch = DeviceWatch(
             store: store, registry: registry, clones: clones, sleep: tasks.sleep, logger: logger)
         serviceWatch = ServiceWatch(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
@@ -59,11 +67,11 @@ package final class GatewayCore: Sendable {
         health = HealthDesk(store: store, registry: registry, tasks: tasks, logger: logger)
         fences = FenceReading(store, executor: tasks.executor, zones: ingest.zones) { service, unreadable in
             for fence in unreadable {
-                logger.error(
-                    "a fence cannot be read, so vehicles do not get it",
-                    metadata: [
+                lines.write(
+                    .error, "a fence cannot be read, so vehicles do not get it",
+                    [
                         "service": "\(service.rawValue)", "fence": "\(fence.fence)", "reason": "\(fence.reason)",
-                    ])
+                    ], of: .store)
             }
         }
         census = ConnectionCensus(limits: limits)
@@ -116,6 +124,12 @@ package final class GatewayCore: Sendable {
             group.addTask { await self.serviceWatch.run() }
             group.addTask { await self.fenceDesk.run() }
             group.addTask { await self.health.run() }
+            group.addTask {
+                while !Task.isCancelled {
+                    await self.tasks.sleep(SenderLog.interval)
+                    self.lines.tellLeftOut()
+                }
+            }
             await pushDesk.run()
             group.cancelAll()
         }

@@ -9,6 +9,8 @@ package struct GatewayCounts: Hashable, Sendable {
     /// Connections whose TLS handshake failed or took too long.
     package var failedHandshakes: UInt64 = 0
     package var logins: UInt64 = 0
+    /// Sessions that ended because their vehicle had too many.
+    package var surplusSessions: UInt64 = 0
     package var refusedLogins: UInt64 = 0
     /// The same by reason.
     package var refusals: [LoginRefusalReason: UInt64] = [:]

@@ -138,7 +138,7 @@ package final class GatewayServer: Sendable {
     package var connectionCount: Int { core.census.count }
     package var counts: GatewayCounts { core.counters.counts }
     /// Calls of agents that are being answered.
-    package var callsAtWork: Int { core.callsAtWork.load(ordering: .relaxed) }
+    package var callsAtWork: Int { core.callShares.withLock { $0.count } }
 
     // MARK: Accepting
 

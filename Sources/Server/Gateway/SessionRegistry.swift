@@ -22,7 +22,7 @@ enum SessionAccess: Hashable, Sendable {
     case device(DeviceID)
 }
 
-/// The open sessions, at most one a stream.
+/// The open sessions, at most one a stream and a few of a vehicle.
 final class SessionRegistry: Sendable {
     private struct Key: Hashable {
         var service: ServiceID
@@ -48,6 +48,22 @@ final class SessionRegistry: Sendable {
         var start: [UInt8]?
     }
 
+    /// What a new session means for others.
+    struct Entrance {
+        /// The one that had the stream.
+        var replaced: SessionLink?
+        /// The oldest ones of its vehicle, which has too many: they are to be closed.
+        var surplus: [SessionLink] = []
+        /// The vehicle's other ones.
+        var others: [SessionLink] = []
+    }
+
+    private let mostOfVehicle: Int
+
+    init(mostOfVehicle: Int = GatewayLimits().sessionsOfVehicle) {
+        self.mostOfVehicle = max(1, mostOfVehicle)
+    }
+
     private struct State {
         var next: UInt64 = 1
         var entries: [UInt64: Entry] = [:]
@@ -68,6 +84,23 @@ final class SessionRegistry: Sendable {
             byService[entry.info.service] = others > 0 ? others : nil
             return entry
         }
+
+        mutating func end(_ number: UInt64) -> Entry? {
+            guard let entry = remove(number) else { return nil }
+            if byStream[entry.key] == number { byStream[entry.key] = nil }
+            return entry
+        }
+
+        /// The sessions of the vehicle that has this one, the oldest first: of its device, or of its entity with access keys.
+        func ofVehicle(_ entry: Entry) -> [UInt64] {
+            switch entry.access {
+            case .device: byAccess[entry.access, default: []].sorted()
+            case .key:
+                byEntity[Place(entry.info.entity, entry.info.service), default: []].filter { number in
+                    if case .key? = entries[number]?.access { true } else { false }
+                }.sorted()
+            }
+        }
     }
 
     private let state = Mutex(State())
@@ -80,27 +113,34 @@ final class SessionRegistry: Sendable {
         }
     }
 
-    /// Adds a session; returns the one it replaces, which is to be closed. `start`: of the computer, as ``DeviceArrival`` says.
+    /// Adds a session. `start`: of the computer, as ``DeviceArrival`` says.
     func add(
         _ info: SessionInfo, stream: StreamID, access: SessionAccess, start: [UInt8]? = nil, link: SessionLink
-    ) -> SessionLink? {
+    ) -> Entrance {
         state.withLock { state in
             let key = Key(service: info.service, stream: stream)
             let former = state.byStream[key].flatMap { state.remove($0) }
-            state.entries[info.number] = Entry(info: info, link: link, key: key, access: access, start: start)
+            let entry = Entry(info: info, link: link, key: key, access: access, start: start)
+            state.entries[info.number] = entry
             state.byStream[key] = info.number
             state.byEntity[Place(info.entity, info.service), default: []].insert(info.number)
             state.byAccess[access, default: []].insert(info.number)
             state.byService[info.service, default: 0] += 1
-            return former?.link
+            var entrance = Entrance(replaced: former?.link)
+            let sessions = state.ofVehicle(entry)
+            guard sessions.count > 1 else { return entrance }
+            let surplus = sessions.prefix(max(0, sessions.count - mostOfVehicle)).compactMap { state.end($0) }
+            entrance.surplus = surplus.map(\.link)
+            entrance.others = sessions.filter { $0 != info.number }.compactMap { state.entries[$0]?.link }
+            return entrance
         }
     }
 
-    /// Harmless for a session that was replaced.
-    func remove(_ number: UInt64) {
+    /// Harmless for a session that was replaced. Returns the newest one of its vehicle that goes on.
+    func remove(_ number: UInt64) -> SessionLink? {
         state.withLock { state in
-            guard let entry = state.remove(number) else { return }
-            if state.byStream[entry.key] == number { state.byStream[entry.key] = nil }
+            guard let entry = state.end(number) else { return nil }
+            return state.ofVehicle(entry).last.flatMap { state.entries[$0]?.link }
         }
     }
 
@@ -132,6 +172,18 @@ final class SessionRegistry: Sendable {
         state.withLock { state in
             state.byAccess[.device(device), default: []].compactMap { number in
                 state.entries[number].map { ($0.info, $0.link) }
+            }
+        }
+    }
+
+    /// The sessions of a device, to tell computers apart; none when it has only one.
+    func twins(of device: DeviceID) -> [(session: TwinRules.Session, entity: EntityKey)] {
+        state.withLock { state in
+            guard let numbers = state.byAccess[.device(device)], numbers.count > 1 else { return [] }
+            return numbers.sorted().compactMap { number in
+                guard let entry = state.entries[number] else { return nil }
+                let session = TwinRules.Session(number: number, address: entry.info.address, start: entry.start)
+                return (session, EntityKey(service: entry.info.service, name: entry.info.entity))
             }
         }
     }

@@ -18,6 +18,9 @@ package struct IngestCounts: Hashable, Sendable {
     package var failedBatches: UInt64 = 0
     /// Alarms of fences of stored batches.
     package var alarms: UInt64 = 0
+    /// Alarms and messages to other entities that were not stored, because their entity made too many: ``OutputAllowance``.
+    package var untoldAlarms: UInt64 = 0
+    package var untoldMessages: UInt64 = 0
     /// Points of stored batches that came too late for the fences that watch their entity: a later one was judged before.
     package var latePoints: UInt64 = 0
     /// Points of stored batches that are dated too far ahead of the server's clock for the fences.

@@ -1,3 +1,4 @@
+package import Geofencing
 package import TrackStore
 
 /// Who submits batches. Each source has a number that no other source of the process has.
@@ -11,6 +12,8 @@ package enum IngestSource: Hashable, Comparable, Sendable {
 /// The interface through which the writer calls the submitter of batches. The writer calls it from the writer's own task.
 package protocol IngestOwner: Sendable {
     var source: IngestSource { get }
+    /// Whose turns its jobs take.
+    var sender: IngestSender { get }
     /// The transaction of these jobs has ended. The jobs are in the order of their submission.
     func settle(_ jobs: [SettledJob])
     /// There is free memory: a reservation that failed before may succeed now.
@@ -25,6 +28,8 @@ package struct IngestJob: Sendable {
     package var batch: IngestBatch
     /// The bytes of memory that were reserved for this job.
     package var cost: Int
+    /// The queue's: jobs that were added later have greater ones.
+    var number: UInt64 = 0
 
     package init(owner: any IngestOwner, ticket: UInt64, batch: IngestBatch, cost: Int) {
         self.owner = owner
@@ -44,11 +49,14 @@ package struct IngestJob: Sendable {
 package struct SettledJob: Hashable, Sendable {
     package var ticket: UInt64
     package var result: Result<UInt64, IngestFailure>
+    /// Those of its reported alarms that are not stored, because the entity has made too many.
+    package var untold: [AlarmKey] = []
 
     /// A success has the last sequence of the batch's stream that is stored now; 0 for a batch that belongs to no stream.
-    package init(ticket: UInt64, result: Result<UInt64, IngestFailure>) {
+    package init(ticket: UInt64, result: Result<UInt64, IngestFailure>, untold: [AlarmKey] = []) {
         self.ticket = ticket
         self.result = result
+        self.untold = untold
     }
 }
 

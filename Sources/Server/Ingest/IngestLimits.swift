@@ -6,6 +6,11 @@ package struct IngestLimits: Hashable, Sendable {
     package var groupBatches = 1024
     /// Most bytes of the batches of one transaction.
     package var groupBytes = 32 << 20
+    /// Most rows that the batches of one transaction cause beside their points: alarms, messages and their receivers. A batch
+    /// that causes more is alone in its transaction.
+    package var groupRows = 4000
+    /// What the points and reports of one entity may cause.
+    package var output = OutputAllowance.Limits()
     /// The waits before the new tries of a transaction whose failure may pass. If the last try fails too, the writer
     /// reports the failure to the owners of the batches.
     package var retries: [Duration] = [0.05, 0.2, 1, 3, 5, 10].map { .seconds($0) }

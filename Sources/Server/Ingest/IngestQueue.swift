@@ -1,14 +1,10 @@
 /// The jobs that wait for the writer. Decides which jobs go into the next transaction, and who may add jobs. No I/O.
 struct IngestQueue {
     private let capacity: Int
-    private var jobs: [IngestJob] = []
-    /// Index of the first job in `jobs` that no transaction has taken.
-    private var head = 0
+    private var waitingJobs = TurnQueue<IngestSender, IngestJob>()
     /// How many jobs were added so far. It is also the number of the last job.
     private(set) var added: UInt64 = 0
-    /// The numbers of the jobs in `jobs`. The numbers of dropped jobs are missing.
-    private var numbers: [UInt64] = []
-    /// The number of the first job in the transaction that runs now; nil when none runs.
+    /// The least number of a job in the transaction that runs now; nil when none runs.
     private var firstUnderWay: UInt64?
     /// Reserved bytes: for jobs that wait, jobs in the transaction that runs, and jobs that their owners still make.
     private(set) var reserved = 0
@@ -21,12 +17,12 @@ struct IngestQueue {
         self.capacity = capacity
     }
 
-    var count: Int { jobs.count - head }
+    var count: Int { waitingJobs.count }
 
     /// Every job up to this number has ended: its result is known, or it was dropped.
     var settledThrough: UInt64 {
-        if let firstUnderWay { return firstUnderWay - 1 }
-        return head < numbers.count ? numbers[head] - 1 : added
+        let first = waitingJobs.firsts.reduce(firstUnderWay ?? .max) { min($0, $1.number) }
+        return first == .max ? added : first - 1
     }
 
     /// Reserves memory for a job. True: the caller must pass the reservation to ``add(_:)`` or ``cancel(_:)``. False: the
@@ -45,8 +41,9 @@ struct IngestQueue {
     mutating func add(_ job: IngestJob) -> [any IngestOwner] {
         guard !broken.contains(job.owner.source) else { return release(job.cost) }
         added += 1
-        jobs.append(job)
-        numbers.append(added)
+        var job = job
+        job.number = added
+        waitingJobs.add(job, of: job.owner.sender)
         return []
     }
 
@@ -55,24 +52,24 @@ struct IngestQueue {
         release(cost)
     }
 
-    /// The jobs of the next transaction, oldest first; nil when no job waits. Call ``settle(_:failed:)`` before the next call.
-    mutating func takeGroup(batches: Int, bytes: Int) -> [IngestJob]? {
-        guard head < jobs.count else { return nil }
-        var end = head
-        var taken = 0
-        while end < jobs.count, end - head < batches, end == head || taken + jobs[end].cost <= bytes {
-            taken += jobs[end].cost
-            end += 1
-        }
-        let group = Array(jobs[head..<end])
-        firstUnderWay = numbers[head]
-        head = end
-        if head == jobs.count || head >= 4096 {
-            jobs.removeFirst(head)
-            numbers.removeFirst(head)
-            head = 0
-        }
+    /// The jobs of the next transaction; nil when no job waits. Call ``settle(_:failed:)`` before the next call.
+    mutating func takeGroup(_ limits: IngestLimits) -> [IngestJob]? {
+        let bounds = TurnQueue<IngestSender, IngestJob>.Limits(
+            items: limits.groupBatches, bytes: limits.groupBytes, rows: limits.groupRows)
+        let group = waitingJobs.take(bounds, bytes: \.cost)
+        guard !group.isEmpty else { return nil }
+        firstUnderWay = group.lazy.map(\.number).min()
         return group
+    }
+
+    /// Jobs of a group that the transaction leaves to a later one. `rows`: how many rows one of these jobs causes.
+    mutating func putBack(_ jobs: [IngestJob], of sender: IngestSender, rows: Int) {
+        waitingJobs.putBack(jobs, of: sender, rows: rows)
+    }
+
+    /// So many rows were written for so many jobs of a sender.
+    mutating func charge(_ sender: IngestSender, rows: Int, jobs: Int) {
+        waitingJobs.charge(sender, rows: rows, items: jobs)
     }
 
     /// The transaction has ended. Frees its memory, drops the waiting jobs of the sessions in `failed`, and returns the
@@ -82,12 +79,12 @@ struct IngestQueue {
         let cost = group.reduce(0) { $0 + $1.cost }
         guard !failed.isEmpty else { return release(cost) }
         broken.formUnion(failed)
-        return release(cost + drop { failed.contains($0.owner.source) }.reduce(0) { $0 + $1.cost })
+        return release(cost + waitingJobs.remove { failed.contains($0.owner.source) }.reduce(0) { $0 + $1.cost })
     }
 
     /// The writer stores nothing more. Drops and returns the jobs of requests, because requests wait for an answer.
     mutating func abandonRequests() -> [IngestJob] {
-        let dropped = drop { job in
+        let dropped = waitingJobs.remove { job in
             if case .request = job.owner.source { true } else { false }
         }
         _ = release(dropped.reduce(0) { $0 + $1.cost })
@@ -98,21 +95,6 @@ struct IngestQueue {
     mutating func forget(_ source: IngestSource) {
         waiting[source] = nil
         broken.remove(source)
-    }
-
-    private mutating func drop(_ isDropped: (IngestJob) -> Bool) -> [IngestJob] {
-        var (kept, keptNumbers): ([IngestJob], [UInt64]) = ([], [])
-        var dropped: [IngestJob] = []
-        for (job, number) in zip(jobs[head...], numbers[head...]) {
-            if isDropped(job) {
-                dropped.append(job)
-            } else {
-                kept.append(job)
-                keptNumbers.append(number)
-            }
-        }
-        (jobs, numbers, head) = (kept, keptNumbers, 0)
-        return dropped
     }
 
     private mutating func release(_ cost: Int) -> [any IngestOwner] {

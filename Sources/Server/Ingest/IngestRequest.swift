@@ -3,6 +3,7 @@ import Synchronization
 /// The owner of the jobs of one Web API request. Collects the results of these jobs.
 final class IngestRequest: IngestOwner {
     let source: IngestSource
+    let sender: IngestSender
     /// Gives an element when a reservation may succeed.
     let space: AsyncStream<Void>
     /// Ends when all jobs have a result.
@@ -12,8 +13,9 @@ final class IngestRequest: IngestOwner {
     private let state: Mutex<[Result<UInt64, IngestFailure>?]>
 
     /// The tickets of its jobs are 0 ..< `jobs`.
-    init(number: UInt64, jobs: Int) {
+    init(number: UInt64, of sender: IngestSender, jobs: Int) {
         source = .request(number)
+        self.sender = sender
         state = Mutex(Array(repeating: nil, count: jobs))
         (space, spaceAppears) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (end, ends) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))

@@ -1,6 +1,6 @@
 import Logging
 import Synchronization
-import TrackModel
+package import TrackModel
 import TrackStore
 
 // The fences by which the writer judges.
@@ -23,18 +23,21 @@ extension IngestWriter {
 
     /// Hears of changed fences when nothing else is to be done, so that a batch that comes late need not hear of many. Call
     /// it now and then.
-    package func followFences() {
-        state.withLock { $0.wantsNews = true }
+    /// It also says what was not told of entities that made too many alarms. `now`: by the server's clock.
+    package func followFences(at now: Timestamp) {
+        state.withLock { $0.wantsNews = now }
         wake.yield()
     }
 
     func hearOfFences() async {
-        let isWanted = state.withLock { state in
-            defer { state.wantsNews = false }
+        let wanted = state.withLock { state in
+            defer { state.wantsNews = nil }
             return state.wantsNews
         }
         // What fails here fails again with the next batch, which tells it.
-        if isWanted { try? await desk.hear() }
+        guard let now = wanted else { return }
+        try? await desk.hear()
+        await desk.tellUntold(at: now)
     }
 }
 

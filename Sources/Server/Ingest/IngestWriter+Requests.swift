@@ -10,11 +10,11 @@ extension IngestWriter {
     /// store does not answer within ``IngestLimits/requestAnswer`` (it may still store the batches later); the writer is
     /// finished.
     package func submit(_ batches: [IngestBatch]) async -> [Result<UInt64, IngestFailure>] {
-        guard !batches.isEmpty else { return [] }
+        guard let service = batches.first?.service else { return [] }
         let refusal = Array(repeating: Result<UInt64, IngestFailure>.failure(.busy), count: batches.count)
         let costs = batches.map { IngestJob.cost(payloadBytes: $0.payload?.bytes.count ?? 0, points: $0.points.count) }
         let request = IngestRequest(
-            number: requestNumbers.add(1, ordering: .relaxed).newValue, jobs: batches.count)
+            number: requestNumbers.add(1, ordering: .relaxed).newValue, of: .clients(service), jobs: batches.count)
         guard await waitForRoom(costs.reduce(0, +), for: request) else {
             forget(request.source)
             return refusal

@@ -18,10 +18,11 @@ package final class IngestWriter: Sendable {
         var isFinished = false
         /// Whether the last transaction failed.
         var isStoreFailing = false
-        /// Somebody has asked that the desk hears of changed fences.
-        var wantsNews = false
+        /// When somebody has asked that the desk hears of changed fences; nil: nobody has.
+        var wantsNews: Timestamp?
 
         mutating func takeDueWaiters() -> [AsyncStream<Void>.Continuation] {
+            guard !waiters.isEmpty else { return [] }
             let settled = queue.settledThrough
             guard waiters.contains(where: { $0.through <= settled }) else { return [] }
             defer { waiters.removeAll { $0.through <= settled } }
@@ -50,7 +51,7 @@ package final class IngestWriter: Sendable {
     ) {
         self.store = store
         self.zones = zones
-        desk = FenceDesk(store, zones: zones, logger: logger, executor: tasks.executor)
+        desk = FenceDesk(store, zones: zones, logger: logger, executor: tasks.executor, output: limits.output)
         self.limits = limits
         self.tasks = tasks
         self.logger = logger
@@ -145,42 +146,6 @@ package final class IngestWriter: Sendable {
 
     // MARK: Storing
 
-    private func storeAll() async {
-        while !Task.isCancelled,
-            let group = state.withLock({
-                $0.queue.takeGroup(batches: limits.groupBatches, bytes: limits.groupBytes)
-            })
-        {
-            settle(group, await ingest(group))
-        }
-    }
-
-    /// Stores the batches of a group. Tries only those batches again whose failure may pass.
-    private func ingest(_ group: [IngestJob]) async -> [IngestOutcome] {
-        var outcomes = await commit(group.map(\.batch), mayRetry: !limits.retries.isEmpty)
-        for (index, wait) in limits.retries.enumerated() {
-            let failed = Self.worthAnotherTry(group, outcomes)
-            guard !failed.isEmpty, !Task.isCancelled else { break }
-            // When the task is cancelled, the wait ends at once, and the next try is the last.
-            await tasks.sleep(wait)
-            let again = await commit(failed.map { group[$0].batch }, mayRetry: index + 1 < limits.retries.count)
-            for (place, outcome) in zip(failed, again) { outcomes[place] = outcome }
-        }
-        return outcomes
-    }
-
-    /// The batches whose failure may pass. A batch that came out of turn behind one of its stream that is not tried again
-    /// would be taken for a sign of lost commits.
-    private static func worthAnotherTry(_ group: [IngestJob], _ outcomes: [IngestOutcome]) -> [Int] {
-        var ended: Set<StreamKey> = []
-        return outcomes.indices.filter { index in
-            let (stream, outcome) = (StreamKey(group[index].batch), outcomes[index])
-            guard stream.stream != nil, !outcome.isKept else { return outcome.isRetriable }
-            if !outcome.isRetriable { ended.insert(stream) }
-            return outcome.isRetriable && !ended.contains(stream)
-        }
-    }
-
     private func noteCommit() {
         let hasRecovered = state.withLock { state in
             defer { state.isStoreFailing = false }
@@ -190,57 +155,7 @@ package final class IngestWriter: Sendable {
         logger.notice("the store works again", metadata: ["message_id": "\(MessageID.storeRecovered)"])
     }
 
-    /// Judges the batches by the fences and stores them. When somebody else has changed an entity since its last commit here,
-    /// what its batches bring about is worked out anew from what the store has.
-    private func commit(_ batches: [IngestBatch], mayRetry: Bool) async -> [IngestOutcome] {
-        var outcomes = await judgeAndStore(batches, mayRetry: mayRetry)
-        for _ in 0..<Self.mostJudgings {
-            let stale = batches.indices.filter { batches[$0].expectedVersion == nil && outcomes[$0].isStale }
-            guard !stale.isEmpty else { break }
-            let streams = Set(stale.map { StreamKey(batches[$0]) })
-            let again = batches.indices.filter { index in
-                outcomes[index].isStale && batches[index].expectedVersion == nil
-                    || outcomes[index].isOutOfTurn && streams.contains(StreamKey(batches[index]))
-            }
-            let anew = await judgeAndStore(again.map { batches[$0] }, mayRetry: mayRetry)
-            for (place, outcome) in zip(again, anew) { outcomes[place] = outcome }
-        }
-        return outcomes
-    }
-
-    /// So often are batches judged anew before their owners are told to try again.
-    private static let mostJudgings = 8
-
-    private struct StreamKey: Hashable {
-        let service: ServiceID
-        let stream: StreamID?
-
-        init(_ batch: IngestBatch) { (service, stream) = (batch.service, batch.position?.stream) }
-    }
-
-    private func judgeAndStore(_ batches: [IngestBatch], mayRetry: Bool) async -> [IngestOutcome] {
-        let judged: [JudgedBatch]
-        do throws(TrackStoreError) {
-            judged = try await desk.judge(batches)
-        } catch {
-            return note(batches.map { _ in .failed(error) }, of: batches, mayRetry: mayRetry)
-        }
-        let outcomes = await store(judged.map(\.batch), mayRetry: mayRetry)
-        let (alarms, unreadable) = await desk.settle(judged, outcomes)
-        let kept = zip(judged, outcomes).filter { $0.1.isKept }.map(\.0)
-        let (late, ahead) = (kept.reduce(0) { $0 + $1.late }, kept.reduce(0) { $0 + $1.ahead })
-        if alarms + late + ahead > 0 || unreadable != counters.unreadableFences {
-            counters.change { counts in
-                counts.unreadableFences = unreadable
-                counts.alarms &+= UInt64(alarms)
-                counts.latePoints &+= UInt64(late)
-                counts.pointsAhead &+= UInt64(ahead)
-            }
-        }
-        return outcomes
-    }
-
-    private func store(_ batches: [IngestBatch], mayRetry: Bool) async -> [IngestOutcome] {
+    func store(_ batches: [IngestBatch], mayRetry: Bool) async -> [IngestOutcome] {
         let began = tasks.clock()
         let outcomes = await store.ingest(batches)
         let duration = tasks.clock() - began
@@ -253,7 +168,7 @@ package final class IngestWriter: Sendable {
     }
 
     /// Logs what an operator must know of a transaction.
-    private func note(
+    func note(
         _ outcomes: [IngestOutcome], of batches: [IngestBatch], mayRetry: Bool
     ) -> [IngestOutcome] {
         let failures = outcomes.compactMap(\.storeFailure)
@@ -283,19 +198,27 @@ package final class IngestWriter: Sendable {
         return outcomes
     }
 
-    private func settle(_ group: [IngestJob], _ outcomes: [IngestOutcome]) {
+    func settle(_ group: [IngestJob], _ results: [BatchResult]) {
         var byOwner: [IngestSource: (owner: any IngestOwner, jobs: [SettledJob])] = [:]
         var failed: Set<IngestSource> = []
-        for (job, outcome) in zip(group, outcomes) {
-            let result = counted(outcome, of: job)
+        var rows: [IngestSender: (rows: Int, jobs: Int)] = [:]
+        for (job, stored) in zip(group, results) {
+            let result = counted(stored.outcome, of: job)
             if case .failure = result, case .session = job.owner.source, !job.isHint {
                 failed.insert(job.owner.source)
             }
             byOwner[job.owner.source, default: (job.owner, [])].jobs.append(
-                SettledJob(ticket: job.ticket, result: result))
+                SettledJob(ticket: job.ticket, result: result, untold: stored.untold))
+            if stored.rows > 0 {
+                rows[job.owner.sender, default: (0, 0)].rows += stored.rows
+                rows[job.owner.sender]?.jobs += 1
+            }
         }
         // The queue must know the failed sessions before an owner hears of a failure: a later job may arrive at once.
-        let (owners, waiters) = state.withLock { ($0.queue.settle(group, failed: failed), $0.takeDueWaiters()) }
+        let (owners, waiters) = state.withLock { state in
+            for (sender, work) in rows { state.queue.charge(sender, rows: work.rows, jobs: work.jobs) }
+            return (state.queue.settle(group, failed: failed), state.takeDueWaiters())
+        }
         for (owner, jobs) in byOwner.values { owner.settle(jobs) }
         for owner in owners { owner.spaceIsFree() }
         for waiter in waiters { waiter.finish() }
@@ -332,15 +255,15 @@ package final class IngestWriter: Sendable {
 }
 
 extension IngestOutcome {
-    fileprivate var isStale: Bool {
+    var isStale: Bool {
         if case .stale = self { true } else { false }
     }
 
-    fileprivate var isOutOfTurn: Bool {
+    var isOutOfTurn: Bool {
         if case .failed(let error) = self { error.code == .outOfTurn } else { false }
     }
 
-    fileprivate var isRetriable: Bool {
+    var isRetriable: Bool {
         if case .failed(let error) = self { error.isRetriable } else { false }
     }
 

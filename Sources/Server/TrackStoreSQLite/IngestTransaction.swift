@@ -30,6 +30,8 @@ struct IngestTransaction {
     private let hintRemoval: Statement
     private let alarms: AlarmTable
     private var reached = ReachedVersions()
+    /// Pushes for which there was no room.
+    private(set) var leftOut = 0
 
     init(_ database: Database, _ store: SQLiteTrackStore) throws {
         self.database = database
@@ -208,10 +210,12 @@ struct IngestTransaction {
     }
 
     /// What the points after a sequence number bring about; nil: all points.
-    private func cause(_ batch: PreparedBatch, after stored: UInt64?) throws {
-        try alarms.add(batch.alarms, of: batch.entity.name, in: batch.service, at: batch.received)
+    private mutating func cause(_ batch: PreparedBatch, after stored: UInt64?) throws {
+        leftOut += try alarms.add(batch.alarms, of: batch.entity.name, in: batch.service, at: batch.received)
         for push in batch.pushes(after: stored) {
-            _ = try PushQueue.add(push, in: batch.service, at: batch.received, missing: .passedOver, database)
+            leftOut += try PushQueue.add(
+                push, in: batch.service, at: batch.received, missing: .passedOver, database
+            ).leftOut
         }
     }
 }

@@ -1,4 +1,5 @@
 import GRDB
+import Synchronization
 package import TrackStore
 
 extension SQLiteTrackStore {
@@ -7,12 +8,14 @@ extension SQLiteTrackStore {
         // Encoding happens here, before the one writer is asked for.
         let prepared = batches.map(PreparedBatch.init)
         do throws(TrackStoreError) {
-            return try await writing { database in
+            let (outcomes, leftOut) = try await writing { database in
                 var transaction = try IngestTransaction(database, self)
                 let outcomes = try prepared.map { try transaction.store($0) }
                 try transaction.save()
-                return outcomes
+                return (outcomes, transaction.leftOut)
             }
+            if leftOut > 0 { self.leftOut.withLock { $0 += leftOut } }
+            return outcomes
         } catch {
             // One file, one transaction: none of them is stored.
             return batches.map { _ in .failed(error) }

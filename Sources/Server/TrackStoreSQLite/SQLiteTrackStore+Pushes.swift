@@ -1,5 +1,6 @@
 import GRDB
 import Geofencing
+import Synchronization
 package import TrackModel
 package import TrackStore
 
@@ -41,6 +42,14 @@ extension SQLiteTrackStore {
         let message: Int64
     }
 
+    private struct PendingMark: Hashable {
+        /// The last message that was told of those that go first, and of the others.
+        var first: Int64 = 0
+        var other: Int64 = 0
+    }
+
+    package func pushesLeftOut() async -> Int { leftOut.withLock { $0 } }
+
     /// Nil when they are many.
     private static func targets(of message: Int64, _ database: Database) throws -> [String]? {
         let select = try database.cachedStatement(
@@ -54,7 +63,7 @@ extension SQLiteTrackStore {
     package func pendingPushes(
         of entity: String, in service: ServiceID, after mark: PushMark?, at now: Timestamp, limit: Int
     ) async throws(TrackStoreError) -> (through: PushMark, pushes: [PendingPush]) {
-        let former = try mark?.content(as: Mark.self) ?? Mark(message: 0)
+        let former = try mark?.content(as: PendingMark.self) ?? PendingMark()
         return try await reading { database in
             let selection = try database.cachedStatement(sql: "SELECT id FROM entity WHERE service = ? AND name = ?")
             guard let id = try Int64.fetchOne(selection, arguments: [service.rawValue, entity]) else {
@@ -64,13 +73,25 @@ extension SQLiteTrackStore {
                 sql: """
                     SELECT p.id, m.id, m.type, m.body, m.created FROM push p
                     JOIN push_message m ON m.id = p.message
-                    WHERE p.entity = ? AND p.message > ? AND p.acknowledged IS NULL AND m.expires > ?
+                    WHERE p.entity = ? AND p.message > ? AND p.acknowledged IS NULL AND p.is_first = 0 AND m.expires > ?
                     ORDER BY p.message LIMIT ?
                     """)
-            let pushes = try Row.fetchAll(
-                select, arguments: [id, former.message, now.milliseconds, max(0, limit)]
-            ).map(PendingPush.init)
-            return (PushMark(pushes.last.map { Mark(message: $0.message) } ?? former), pushes)
+            let selectFirst = try database.cachedStatement(
+                sql: """
+                    SELECT p.id, m.id, m.type, m.body, m.created FROM push p INDEXED BY push_first
+                    JOIN push_message m ON m.id = p.message
+                    WHERE p.entity = ? AND p.message > ? AND p.acknowledged IS NULL AND p.is_first = 1 AND m.expires > ?
+                    ORDER BY p.message LIMIT ?
+                    """)
+            func pushes(_ statement: Statement, after message: Int64, _ limit: Int) throws -> [PendingPush] {
+                try Row.fetchAll(statement, arguments: [id, message, now.milliseconds, max(0, limit)])
+                    .map(PendingPush.init)
+            }
+            let firsts = try pushes(selectFirst, after: former.first, limit)
+            let others = try pushes(select, after: former.other, limit - firsts.count)
+            let mark = PendingMark(
+                first: firsts.last?.message ?? former.first, other: others.last?.message ?? former.other)
+            return (PushMark(mark), firsts + others)
         }
     }
 
@@ -170,27 +191,26 @@ enum PushQueue {
             now.adding(milliseconds: push.lifetime).milliseconds,
         ])
         let message = database.lastInsertedRowID
-        if let alarm = push.alarm {
-            return QueuedPush(
-                message: message, count: try add(push.targets, of: message, telling: alarm, in: service, database))
-        }
+        if let alarm = push.alarm { return try add(push, of: message, telling: alarm, in: service, database) }
+        let isFirst = PushRules.isFirst(push.type)
         switch push.targets {
         case .service:
             let rows = try database.cachedStatement(
                 sql: """
-                    INSERT INTO push (id, message, entity) SELECT \(newID), ?, id FROM entity WHERE service = ?
+                    INSERT INTO push (id, message, is_first, entity)
+                    SELECT \(newID), ?, ?, id FROM entity WHERE service = ?
                     """)
-            try rows.execute(arguments: [message, service.rawValue])
+            try rows.execute(arguments: [message, isFirst, service.rawValue])
             return QueuedPush(message: message, count: database.changesCount)
         case .entities(let names):
             let row = try database.cachedStatement(
                 sql: """
-                    INSERT INTO push (id, message, entity)
-                    SELECT \(newID), ?, id FROM entity WHERE service = ? AND name = ?
+                    INSERT INTO push (id, message, is_first, entity)
+                    SELECT \(newID), ?, ?, id FROM entity WHERE service = ? AND name = ?
                     """)
             var count = 0
             for name in Set(names.map { EntityKey(service: service, name: $0) }).map(\.name) {
-                try row.execute(arguments: [message, service.rawValue, name])
+                try row.execute(arguments: [message, isFirst, service.rawValue, name])
                 guard database.changesCount == 0 else {
                     count += 1
                     continue
@@ -204,12 +224,12 @@ enum PushQueue {
         }
     }
 
-    /// Each push has the number that follows from its alarm and its target. Returns how many are new.
+    /// Each push has the number that follows from its alarm and its target.
     private static func add(
-        _ targets: PushTargets, of message: Int64, telling alarm: AlarmKey, in service: ServiceID, _ database: Database
-    ) throws -> Int {
+        _ push: NewPush, of message: Int64, telling alarm: AlarmKey, in service: ServiceID, _ database: Database
+    ) throws -> QueuedPush {
         let rows: [Row]
-        switch targets {
+        switch push.targets {
         case .service:
             rows = try Row.fetchAll(
                 database, sql: "SELECT id, name FROM entity WHERE service = ?", arguments: [service.rawValue])
@@ -220,13 +240,27 @@ enum PushQueue {
             }
         }
         let insertion = try database.cachedStatement(
-            sql: "INSERT INTO push (id, message, entity) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING")
-        var count = 0
+            sql: "INSERT INTO push (id, message, is_first, entity) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING")
+        let waiting = try database.cachedStatement(
+            sql: """
+                SELECT COUNT(*) FROM (
+                    SELECT 1 FROM push WHERE entity = ? AND acknowledged IS NULL AND is_first = 0
+                    LIMIT \(PushRules.mostWaiting))
+                """)
+        let isFirst = PushRules.isFirst(push.type)
+        var queued = QueuedPush(message: message, count: 0)
         for row in rows {
-            try insertion.execute(arguments: [alarm.pushID(to: row[1]), message, row[0] as Int64])
-            count += database.changesCount
+            let (entity, name): (Int64, String) = (row[0], row[1])
+            if push.isAboutAnother(than: name),
+                try Int.fetchOne(waiting, arguments: [entity]) ?? 0 >= PushRules.mostWaiting
+            {
+                queued.leftOut += 1
+                continue
+            }
+            try insertion.execute(arguments: [alarm.pushID(to: name), message, isFirst, entity])
+            queued.count += database.changesCount
         }
-        return count
+        return queued
     }
 }
 

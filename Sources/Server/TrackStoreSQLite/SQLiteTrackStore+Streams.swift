@@ -58,6 +58,8 @@ private struct OpeningTransaction {
     private var entities: EntityRows
     private let claimUpdate: Statement
     private let stateSelection: Statement
+    private let claimCount: Statement
+    private let claimRemoval: Statement
 
     init(_ database: Database, _ store: SQLiteTrackStore) throws {
         self.database = database
@@ -74,6 +76,12 @@ private struct OpeningTransaction {
                 RETURNING stored_through
                 """)
         stateSelection = try database.cachedStatement(sql: EntityState.selection)
+        claimCount = try database.cachedStatement(sql: "SELECT COUNT(*) FROM claim WHERE entity = ?")
+        claimRemoval = try database.cachedStatement(
+            sql: """
+                DELETE FROM claim WHERE entity = ?1 AND stream IN (
+                    SELECT stream FROM claim WHERE entity = ?1 ORDER BY epoch DESC LIMIT -1 OFFSET \(StreamClaim.mostStreams))
+                """)
     }
 
     /// Call it before the transaction ends.
@@ -96,6 +104,9 @@ private struct OpeningTransaction {
             arguments: [
                 entity, Data(opening.stream.bytes), epoch, key.service.rawValue, opening.time.milliseconds,
             ])
+        if try Int.fetchOne(claimCount, arguments: [entity]) ?? 0 > StreamClaim.mostStreams {
+            try claimRemoval.execute(arguments: [entity])
+        }
         let state = try Row.fetchOne(stateSelection, arguments: [entity]).map { EntityState($0) } ?? EntityState()
         return .success(
             StreamClaim(

@@ -20,6 +20,8 @@ package final class SQLiteTrackStore: TrackStore {
     /// The entity after which the next merging goes on.
     let mergeCursor = Mutex<Int64>(0)
     let isClosed = Mutex(false)
+    /// Pushes for which there was no room.
+    let leftOut = Mutex(0)
     /// The connection of ``probe()``, from the first call on: nothing else may hold it up.
     let probing = Mutex<DatabaseQueue?>(nil)
 

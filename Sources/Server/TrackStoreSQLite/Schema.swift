@@ -194,6 +194,7 @@ enum Schema {
         routes,
         proofs,
         fenceMakers,
+        pushOrder,
     ]
 
     /// What a step does beside its statements, by the version that it reaches: it needs code that SQL does not have.

@@ -1,7 +1,8 @@
 /// Which connections of one listener may stay. A value that knows no socket and no clock.
 ///
 /// A listener that lets its connections wait when there are too many can be shut by whoever holds them. So the newest comes
-/// in, and the one goes that has the least to lose: the oldest of those that have asked for nothing yet.
+/// in, and the one goes that has the least to lose: the oldest of those that have asked for nothing yet. When all have asked, it
+/// is one of a client that has several.
 package struct AdmissionTable<ID: Hashable & Sendable>: Sendable {
     package struct Limits: Hashable, Sendable {
         /// Open at one time.
@@ -21,6 +22,8 @@ package struct AdmissionTable<ID: Hashable & Sendable>: Sendable {
         case stranger
         /// It may ask, and asks nothing now.
         case resting
+        /// It is one of several that the same client has, and the client has a better one.
+        case spare
         /// It never goes for another.
         case busy
     }
@@ -99,6 +102,7 @@ package struct AdmissionTable<ID: Hashable & Sendable>: Sendable {
         var count = 0
         private var strangers = Line()
         private var resting = Line()
+        private var spare = Line()
 
         mutating func enter(_ id: ID, at time: UInt64, _ entries: [ID: Entry]) {
             count += 1
@@ -109,11 +113,14 @@ package struct AdmissionTable<ID: Hashable & Sendable>: Sendable {
             switch standing {
             case .stranger: strangers.append(id, at: time, entries)
             case .resting: resting.append(id, at: time, entries)
+            case .spare: spare.append(id, at: time, entries)
             case .busy: break
             }
         }
 
-        mutating func least(_ entries: [ID: Entry]) -> ID? { strangers.first(entries) ?? resting.first(entries) }
+        mutating func least(_ entries: [ID: Entry]) -> ID? {
+            strangers.first(entries) ?? resting.first(entries) ?? spare.first(entries)
+        }
     }
 
     /// A line in which nobody is looked for: who has left it, or stands elsewhere, is passed over when the turn comes.

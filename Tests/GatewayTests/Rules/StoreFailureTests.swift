@@ -56,9 +56,10 @@ import TrackTestKit
         let request = try LoginRules.check(MachineBench.hello(), from: nil)
         let refusal = await #expect(throws: LoginRefusal.self) {
             let store = store(code)
-            let clones = CloneDesk(store: store, registry: SessionRegistry(), logger: logger())
-            _ = try await Login.admit(
-                request, from: "192.0.2.1", to: store, clones: clones, at: Fixture.now, logger: logger())
+            let core = GatewayCore(
+                limits: GatewayLimits(), deadlines: GatewayDeadlines(), store: store,
+                ingest: RunningIngest(store).writer, logger: logger(), now: { Fixture.now }, callHandler: nil)
+            _ = try await Login.admit(request, from: "192.0.2.1", to: core)
         }
         #expect(refusal.map { LoginRefusalReason($0.code) } == reason)
         #expect(refusal?.reason.contains("page 7") == false, "the agent is not told")

@@ -28,6 +28,7 @@ struct Fixture {
         limits: (inout IngestLimits) -> Void = { _ in },
         callHandler: GatewayCallHandler? = nil,
         clock: @escaping @Sendable () -> Timestamp = { now },
+        log: any LogHandler = SwiftLogNoOpLogHandler(),
         _ body: (Fixture) async throws -> Void
     ) async throws {
         let memory = ReferenceTrackStore()
@@ -49,7 +50,7 @@ struct Fixture {
         bounds.retries = [.zero, .zero]
         limits(&bounds)
         let store = wrap(memory)
-        let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let quiet = Logger(label: "test") { _ in log }
         let ingest = IngestWriter(store: store, limits: bounds, logger: quiet)
         // Ends with the writer; a store that hangs keeps nobody waiting.
         let writing = Task { await ingest.run() }

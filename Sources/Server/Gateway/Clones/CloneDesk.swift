@@ -10,14 +10,16 @@ import TrackWire
 final class CloneDesk: Sendable {
     private let store: any TrackStore
     private let registry: SessionRegistry
-    private let logger: Logger
+    private let lines: SenderLog
+    /// Devices of which the operator was told without proof, and when.
+    private let noticed = Mutex<[DeviceID: Timestamp]>([:])
     /// The machine decides within the lock; what follows happens after it.
     private let watch = Mutex(CloneWatch())
 
-    init(store: any TrackStore, registry: SessionRegistry, logger: Logger) {
+    init(store: any TrackStore, registry: SessionRegistry, lines: SenderLog) {
         self.store = store
         self.registry = registry
-        self.logger = logger
+        self.lines = lines
     }
 
     /// What the agent and its operator are told.
@@ -39,19 +41,57 @@ final class CloneDesk: Sendable {
         let reason = Self.reason(device.id)
         for session in registry.sessions(of: device.id) { session.link.perform { $0.deviceCloned(reason) } }
         if isNews {
-            logger.warning(
-                "two computers have the certificate of one device, and neither may log in",
-                metadata: [
+            lines.write(
+                .warning, "two computers have the certificate of one device, and neither may log in",
+                [
                     "device": "\(device.id)", "service": "\(device.service.rawValue)", "entity": "\(device.entity)",
                     "address": "\(address)", "other_address": "\(other)", "message_id": "\(MessageID.deviceCloned)",
-                ])
+                ], of: .vehicle(EntityKey(service: device.service, name: device.entity)))
         }
-        do throws(TrackStoreError) {
-            try await store.noteClone(of: device.id, at: now)
-        } catch {
-            logger.error("The store cannot note that a device is cloned", metadata: ["reason": "\(error.detail)"])
-        }
+        await note(device.id, at: now)
         throw LoginRefusal(.cloned, reason, retryAfter: CloneWatch.retryAfter)
+    }
+
+    private func note(_ device: DeviceID, at now: Timestamp) async {
+        do throws(TrackStoreError) {
+            try await store.noteClone(of: device, at: now)
+        } catch {
+            lines.write(
+                .error, "The store cannot note that a device is cloned", ["reason": "\(error.detail)"], of: .store)
+        }
+    }
+
+    // MARK: Without proof
+
+    /// Milliseconds after which the operator is told again.
+    private static let noticeInterval: Int64 = 3_600_000
+    private static let mostNoticed = 10_000
+
+    /// A session of a device has begun, or was heard. Tells the operator when another computer seems to have its certificate too.
+    /// Nil: nothing is to be told. Otherwise do what it returns.
+    func heard(_ session: UInt64, of device: DeviceID, at now: Timestamp) -> (@Sendable () async -> Void)? {
+        let sessions = registry.twins(of: device)
+        guard sessions.count > 1, let other = TwinRules.other(of: session, among: sessions.map(\.session)),
+            let own = sessions.first(where: { $0.session.number == session })
+        else { return nil }
+        let isNews = noticed.withLock { noticed in
+            if let former = noticed[device], (0..<Self.noticeInterval).contains(now.milliseconds(since: former)) {
+                return false
+            }
+            if noticed.count >= Self.mostNoticed { noticed = [:] }
+            noticed[device] = now
+            return true
+        }
+        guard isNews else { return nil }
+        lines.write(
+            .warning,
+            "several computers seem to have the certificate of one device: one may be a copy of the other's disk",
+            [
+                "device": "\(device)", "service": "\(own.entity.service.rawValue)", "entity": "\(own.entity.name)",
+                "address": "\(own.session.address)", "other_address": "\(other)", "sessions": "\(sessions.count)",
+                "message_id": "\(MessageID.deviceCloned)",
+            ], of: .vehicle(own.entity))
+        return { await self.note(device, at: now) }
     }
 
     /// Whether a session that has just opened must end: its twin came while the store was asked for it.
@@ -64,5 +104,8 @@ final class CloneDesk: Sendable {
     func isWaiting(for device: DeviceID) -> Bool { watch.withLock { $0.hasRefused(device) } }
 
     /// Somebody has put the device in order.
-    func forget(_ device: DeviceID) { watch.withLock { $0.forget(device) } }
+    func forget(_ device: DeviceID) {
+        watch.withLock { $0.forget(device) }
+        noticed.withLock { $0[device] = nil }
+    }
 }

@@ -111,6 +111,11 @@ final class GatewayConnection: ChannelDuplexHandler {
     func deviceEnded(_ reason: String) { tell { machine, now, _ in machine.deviceEnded(reason, now: now) } }
     /// The session's service was deleted.
     func serviceEnded() { tell { machine, now, _ in machine.serviceEnded(now: now) } }
+    /// Whether the session is its vehicle's newest. The others go when a vehicle without a session finds no place.
+    func keepsPlace(_ isNewest: Bool) {
+        guard let channel = context?.channel, entity != nil else { return }
+        core.census.hasLoggedIn(channel, isSpare: !isNewest)
+    }
     /// Another computer has the certificate of the session's device too.
     func deviceCloned(_ reason: String) { tell { machine, now, _ in machine.deviceCloned(reason, now: now) } }
     /// Something was queued for the session's entity.
@@ -173,7 +178,9 @@ final class GatewayConnection: ChannelDuplexHandler {
         switch action {
         case .admit(let request): admit(request)
         case .register(let request, let began): register(request, began)
-        case .unregister: if let link { core.registry.remove(link.number) }
+        case .unregister:
+            guard let link else { return }
+            core.registry.remove(link.number)?.perform { $0.keepsPlace(true) }
         case .openStream(let stream, let entity):
             work.open(stream, of: entity, on: context) { [self] result in
                 tell { machine, now, _ in machine.streamOpened(result, now: now) }
@@ -212,7 +219,10 @@ final class GatewayConnection: ChannelDuplexHandler {
             core.counters.add(to: \.sentPushes)
             send(ServerFrame(.push(push)))
         case .acceptFrames(let bytes): decoder.maximumFrameBytes = bytes
-        case .heard(let report): if let vehicle { core.health.heard(report, from: vehicle, at: core.now()) }
+        case .heard(let report):
+            guard let vehicle else { return }
+            core.health.heard(report, from: vehicle, at: core.now())
+            lookForTwins()
         case .left: if let vehicle { core.health.left(vehicle, at: core.now()) }
         case .show(let point): if let link { core.registry.note(point, of: link.number) }
         case .setTimer(let timer, let milliseconds): set(timer, milliseconds)
@@ -232,7 +242,9 @@ final class GatewayConnection: ChannelDuplexHandler {
     private func admit(_ request: LoginRequest) {
         guard let context else { return }
         let number = core.registry.makeNumber()
-        link = SessionLink(number: number, connection: self, eventLoop: context.eventLoop)
+        link = SessionLink(
+            number: number, of: EntityKey(service: request.service, name: request.entity), connection: self,
+            eventLoop: context.eventLoop)
         journal.session = number
         work.admit(request, from: journal.address, on: context) { [self] result in
             tell { machine, now, clock in
@@ -260,11 +272,16 @@ final class GatewayConnection: ChannelDuplexHandler {
             case .key(let hash): .key(AccessKeyUse(service: request.service, hash: hash))
             case .device(let peer): .device(peer.id)
             }
-        let former = core.registry.add(
+        let entrance = core.registry.add(
             info, stream: request.stream, access: access, start: request.arrival?.boot, link: link)
-        former?.perform { connection in
+        entrance.replaced?.perform { connection in
             connection.tell { machine, now, _ in machine.replaced(now: now) }
         }
+        for surplus in entrance.surplus {
+            core.counters.add(to: \.surplusSessions)
+            surplus.perform { connection in connection.tell { machine, now, _ in machine.outnumbered(now: now) } }
+        }
+        for other in entrance.others { other.perform { $0.keepsPlace(false) } }
         let entity = EntityKey(service: request.service, name: request.entity)
         self.entity = entity
         journal.entity = entity
@@ -275,7 +292,14 @@ final class GatewayConnection: ChannelDuplexHandler {
         let vehicle = HealthNote(entity: entity, heard: began, agentVersion: request.agentVersion, device: device)
         self.vehicle = vehicle
         core.health.heard(nil, from: vehicle, at: began)
+        lookForTwins()
         if let channel = context?.channel { core.census.hasLoggedIn(channel) }
+    }
+
+    private func lookForTwins() {
+        guard let link, let device = vehicle?.device else { return }
+        guard let note = core.clones.heard(link.number, of: device, at: core.now()) else { return }
+        Task(executorPreference: core.tasks.executor) { await note() }
     }
 
     private func start(_ number: UInt64, _ call: Call) {

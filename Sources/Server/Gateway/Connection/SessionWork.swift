@@ -37,9 +37,7 @@ final class SessionWork {
         start(.admission, on: context, then: then) {
             do throws(LoginRefusal) {
                 return .success(
-                    try await Login.admit(
-                        request, from: address, to: core.store, clones: core.clones, at: core.now(),
-                        logger: core.logger))
+                    try await Login.admit(request, from: address, to: core))
             } catch {
                 return .failure(error)
             }
@@ -57,7 +55,7 @@ final class SessionWork {
                 return .success(
                     try await core.store.openStream(stream, of: entity.name, in: entity.service, at: core.now()))
             } catch {
-                core.logger.error("The store cannot open a stream", metadata: ["reason": "\(error.detail)"])
+                core.lines.write(.error, "The store cannot open a stream", ["reason": "\(error.detail)"], of: .store)
                 return .failure(IngestFailure(error))
             }
         }
@@ -80,7 +78,7 @@ final class SessionWork {
                 }
                 return places
             } catch {
-                core.logger.error("The store cannot find points", metadata: ["reason": "\(error.detail)"])
+                core.lines.write(.error, "The store cannot find points", ["reason": "\(error.detail)"], of: .store)
                 return nil
             }
         }
@@ -97,7 +95,7 @@ final class SessionWork {
                 return try await core.store.pendingPushes(
                     of: entity.name, in: entity.service, after: mark, at: core.now(), limit: limit)
             } catch {
-                core.logger.error("The store cannot tell of pushes", metadata: ["reason": "\(error.detail)"])
+                core.lines.write(.error, "The store cannot tell of pushes", ["reason": "\(error.detail)"], of: .store)
                 return nil
             }
         }
@@ -113,26 +111,23 @@ final class SessionWork {
             do throws(TrackStoreError) {
                 return .update(try await core.fences.update(of: entity, since: version, around: place))
             } catch {
-                core.logger.error("The store cannot tell of fences", metadata: ["reason": "\(error.detail)"])
+                core.lines.write(.error, "The store cannot tell of fences", ["reason": "\(error.detail)"], of: .store)
                 return .failed
             }
         }
     }
 
-    /// Begins a call; false when all connections together have too many at work.
+    /// Begins a call; false when the vehicle, its service or all connections together have too many at work.
     func start(
         _ number: UInt64, _ call: Call, by entity: EntityKey, on context: ChannelHandlerContext?,
         then: @escaping ((Int32, String)) -> Void
     ) -> Bool {
         guard let handler = core.callHandler, context != nil else { return false }
-        guard core.callsAtWork.add(1, ordering: .relaxed).newValue <= core.limits.callsOfAll else {
-            core.callsAtWork.subtract(1, ordering: .relaxed)
-            return false
-        }
+        guard core.callShares.withLock({ $0.begin(entity) }) else { return false }
         let core = core
         start(.call(number), on: context, then: then) {
             let answer = await handler(entity.service, entity.name, call.path, call.parameters)
-            core.callsAtWork.subtract(1, ordering: .relaxed)
+            core.callShares.withLock { $0.end(entity) }
             return answer
         }
         return true

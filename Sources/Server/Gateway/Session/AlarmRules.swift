@@ -13,6 +13,15 @@ struct AlarmRefusal: Hashable, Sendable {
     var reason: String
 }
 
+extension Submission {
+    /// The same with what the writer left out, because the entity has made too many alarms.
+    func leavingOut(_ untold: [AlarmKey]) -> Submission {
+        guard !untold.isEmpty, case .alarms(let id, let refusals) = self else { return self }
+        let reason = "the entity has made too many alarms: the server counts the further ones and does not keep them"
+        return .alarms(id: id, refusals: refusals + untold.map { AlarmRefusal(key: $0.bytes, reason: reason) })
+    }
+}
+
 /// The rules of AlarmUpload messages.
 extension UploadRules {
     /// A batch without points: the alarms that the server cannot find itself.
@@ -69,7 +78,7 @@ extension UploadRules {
         body.previous?.received = now
         let push = NewPush(
             type: PushRules.vehicleAlarm, body: body.text(most: PushRules.maximumBodyBytes),
-            targets: .entities(others), alarm: body.key)
+            targets: .entities(others), alarm: body.key, about: entity)
         return CausedAlarm(alarm, pushes: [push])
     }
 

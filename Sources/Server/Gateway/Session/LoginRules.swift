@@ -1,4 +1,5 @@
 import Logging
+import Synchronization
 import TrackModel
 import TrackStore
 import TrackWire
@@ -110,9 +111,9 @@ enum Login {
     /// Checks the key or the device, opens the stream, which makes the entity, and returns what the session begins with. Logs
     /// why the store failed: the agent is not told. `address`: where the connection comes from.
     static func admit(
-        _ request: LoginRequest, from address: String, to store: any TrackStore, clones: CloneDesk, at now: Timestamp,
-        logger: Logger
+        _ request: LoginRequest, from address: String, to core: GatewayCore
     ) async throws(LoginRefusal) -> Admission {
+        let (store, clones, now) = (core.store, core.clones, core.now())
         do {
             try await checkService(of: request, in: store)
             var entities: Set<ExactName>?
@@ -126,8 +127,10 @@ enum Login {
                 let holders = DeviceFilter(service: request.service, entity: request.entity)
                 try DeviceRules.checkKey(
                     for: request, try await store.devices(matching: holders, page: Page(offset: 0, limit: 100)).devices)
+                try checkRate(of: request, core, at: now)
             case .device(let peer):
                 let device = try DeviceRules.check(try await store.device(peer.id), peer, for: request)
+                try checkRate(of: request, core, at: now)
                 try await clones.check(device, request, from: address, at: now)
                 entities = Set(([device.entity] + device.formerEntities).map { ExactName($0) })
                 try await store.noteDevice(
@@ -145,11 +148,23 @@ enum Login {
             throw LoginRefusal(.service, "service \(request.service.rawValue) does not exist")
         } catch {
             let store = error as? TrackStoreError
-            logger.error("The store cannot judge a login", metadata: ["reason": "\(store?.detail ?? "\(error)")"])
+            core.lines.write(
+                .error, "The store cannot judge a login", ["reason": "\(store?.detail ?? "\(error)")"], of: .store)
             if store?.code == .full { throw LoginRefusal(.busy, StoreRefusal.full, retryAfter: 30) }
             if store?.isRetriable == true { throw LoginRefusal(.busy, "the store is busy", retryAfter: 10) }
             throw LoginRefusal(.internal, "the store failed; the server's log says why", retryAfter: 60)
         }
+    }
+
+    /// What follows writes into the store, whatever the agent says.
+    private static func checkRate(of request: LoginRequest, _ core: GatewayCore, at now: Timestamp) throws {
+        let vehicle = EntityKey(service: request.service, name: request.entity)
+        guard let wait = core.logins.withLock({ $0.arrives(vehicle, at: now) }) else { return }
+        let seconds = UInt32(clamping: (wait + 999) / 1000)
+        throw LoginRefusal(
+            .busy,
+            "\(request.entity) logs in too often: at most \(core.limits.logins) times at once, then once in "
+                + "\(core.limits.loginInterval / 1000) s", retryAfter: max(60, seconds))
     }
 
     /// Before the key or the device, which are gone with the service: the vehicle must hear the true reason.

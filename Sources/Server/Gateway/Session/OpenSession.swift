@@ -266,7 +266,9 @@ struct OpenSession: Hashable {
     }
 
     mutating func settled(_ jobs: [SettledJob], clock: Timestamp) -> SessionStep {
-        let settled = jobs.compactMap { job in window.settled(job.ticket).map { (submission: $0, result: job.result) } }
+        let settled = jobs.compactMap { job in
+            window.settled(job.ticket).map { (submission: $0.leavingOut(job.untold), result: job.result) }
+        }
         var actions: [SessionMachine.Action] = []
         for (submission, _) in settled where submission == .hint {
             if let waiting = hints.settled() { actions += arrived(waiting, clock) }

@@ -58,6 +58,12 @@ extension SessionMachine {
         return end(.closing(.replaced, reason, retryAfter: 60), now)
     }
 
+    /// The vehicle has newer sessions, and too many.
+    mutating func outnumbered(now: MonotonicTime) -> [Action] {
+        let reason = "a vehicle has at most \(limits.sessionsOfVehicle) sessions, and newer ones have come"
+        return end(.closing(.replaced, reason, retryAfter: 60), now)
+    }
+
     /// The access key of the session does not open its service any more. The next login says so.
     mutating func keyEnded(now: MonotonicTime) -> [Action] {
         end(.closing(.internal, "the access key has ended: log in again", retryAfter: 5), now)

@@ -1,17 +1,9 @@
+import Admission
 import FenceJudging
 import Geofencing
 import Logging
 import TrackModel
 import TrackStore
-
-/// A batch with what its points bring about.
-struct JudgedBatch: Sendable {
-    var batch: IngestBatch
-    /// What is remembered of the entity when the batch is stored; nil: no fence looks at the entity.
-    var state: JudgedState?
-    var late = 0
-    var ahead = 0
-}
 
 /// Judges batches by the fences of their services, before they are stored.
 ///
@@ -28,7 +20,7 @@ actor FenceDesk {
     private static let tries = 3
 
     private let store: any FenceStore
-    private let logger: Logger
+    let logger: Logger
     private let zones: ZoneTable
     private let executor: (any TaskExecutor)?
     /// Builds the index of many fences: it takes longer than a batch may wait, so it does so beside.
@@ -38,10 +30,15 @@ actor FenceDesk {
     private var services: [ServiceID: JudgedService] = [:]
     private var entities = RecentTable<EntityKey, JudgedEntity>(capacity: mostEntities)
     private var judge = BatchJudge()
-    private var storm = AlarmStorm()
+    var storm = AlarmStorm()
+    /// What the alarms of each entity may take.
+    var outputs: OutputAllowance
+    /// Of the lines that senders cause.
+    var lines = LineBudget()
 
     init(
         _ store: any FenceStore, zones: @escaping ZoneTable, logger: Logger, executor: (any TaskExecutor)? = nil,
+        output: OutputAllowance.Limits = OutputAllowance.Limits(),
         pack: @escaping @Sendable (ServiceFences) async -> ServiceFences = { $0.rebuilt() }
     ) {
         self.store = store
@@ -49,6 +46,7 @@ actor FenceDesk {
         self.logger = logger
         self.executor = executor
         self.pack = pack
+        outputs = OutputAllowance(output)
     }
 
     /// An index is being built.
@@ -63,27 +61,41 @@ actor FenceDesk {
     func judge(_ batches: [IngestBatch]) async throws(TrackStoreError) -> [JudgedBatch] {
         try await read(for: batches)
         var reached: [EntityKey: JudgedState] = [:]
+        var drawn: Drawn = [:]
         return batches.map { batch in
             let key = EntityKey(service: batch.service, name: batch.entity)
-            guard batch.isToBeJudged, let service = services[batch.service], let entity = entities[key],
-                let known = entity.state
-            else { return JudgedBatch(batch: batch) }
-            let fences = self.fences(for: batch, service, entity)
-            guard fences.contains(where: { !$0.isEmpty }) else { return JudgedBatch(batch: batch) }
             var judged = JudgedBatch(batch: batch)
-            if reached[key] == nil {
-                judged.batch.expectedVersion = known.version
-            } else {
-                judged.batch.followsBatch = true
-            }
-            let verdict = judge.judge(batch, from: reached[key] ?? known.remembered, by: fences)
-            reached[key] = verdict.state
-            judged.state = verdict.state
-            (judged.late, judged.ahead) = (verdict.late, verdict.ahead)
-            if verdict.judged > 0 { judged.batch.fences = verdict.state.encoded }
-            judged.batch.alarms += verdict.alarms
+            var budget = self.budget(for: batch, of: key, drawn)
+            if !batch.alarms.isEmpty { judged.keepReported(within: &budget) }
+            judge(&judged, of: key, &budget, &reached)
+            draw(&judged, budget, of: key, &drawn)
             return judged
         }
+    }
+
+    /// Nothing when no fence looks at the batch.
+    private func judge(
+        _ judged: inout JudgedBatch, of key: EntityKey, _ budget: inout AlarmBudget,
+        _ reached: inout [EntityKey: JudgedState]
+    ) {
+        let batch = judged.batch
+        guard batch.isToBeJudged, let service = services[batch.service], let entity = entities[key],
+            let known = entity.state
+        else { return }
+        let fences = self.fences(for: batch, service, entity)
+        guard fences.contains(where: { !$0.isEmpty }) else { return }
+        if reached[key] == nil {
+            judged.batch.expectedVersion = known.version
+        } else {
+            judged.batch.followsBatch = true
+        }
+        let verdict = judge.judge(batch, from: reached[key] ?? known.remembered, by: fences, within: budget)
+        budget = verdict.budget
+        reached[key] = verdict.state
+        judged.state = verdict.state
+        (judged.late, judged.ahead) = (verdict.late, verdict.ahead)
+        if verdict.judged > 0 { judged.batch.fences = verdict.state.encoded }
+        judged.batch.alarms += verdict.alarms
     }
 
     /// Reads the fences and states that the batches need. A change that comes between two readings is in one of them alone:
@@ -120,7 +132,7 @@ actor FenceDesk {
             case .stored(_, let version):
                 remember(judged.state, version, of: key, unlessPointless: judged.batch)
                 alarms += judged.batch.alarms.count
-                watchForStorms(judged.batch)
+                spend(judged, of: key)
             case .stale(let version, let bytes): remember(read(bytes, of: key), version, of: key)
             case .duplicate: break
             // What became of them, nobody knows: the next batch reads it.
@@ -148,18 +160,6 @@ actor FenceDesk {
                     "service": "\(key.service.rawValue)", "entity": "\(key.name)", "reason": "\(error.description)",
                 ])
             return JudgedState()
-        }
-    }
-
-    private func watchForStorms(_ batch: IngestBatch) {
-        for caused in batch.alarms
-        where storm.add(fence: caused.alarm.fence, entity: batch.entity, at: batch.received) {
-            logger.warning(
-                "a fence makes more than \(AlarmStorm.usual) alarms of an entity within an hour",
-                metadata: [
-                    "service": "\(batch.service.rawValue)", "fence": "\(caused.alarm.fence)",
-                    "entity": "\(batch.entity)",
-                ])
         }
     }
 

@@ -1,3 +1,4 @@
+import Admission
 import Enrolment
 import Logging
 import Synchronization

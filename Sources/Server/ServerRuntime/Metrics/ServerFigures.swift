@@ -68,6 +68,7 @@ final class ServerFigures: Sendable {
         addAPI(to: &page)
         if let roads { addRoads(roads, to: &page) }
         addStore(try? await store.size(), to: &page)
+        page.add(ServerMetrics.pushesLeftOut, await store.pushesLeftOut())
         return page
     }
 
@@ -92,6 +93,7 @@ final class ServerFigures: Sendable {
         page.add(ServerMetrics.turnedAway, counts.turnedAway)
         page.add(ServerMetrics.handshakes, counts.failedHandshakes)
         page.add(ServerMetrics.logins, counts.logins)
+        page.add(ServerMetrics.surplusSessions, counts.surplusSessions)
         for reason in LoginRefusalReason.allCases {
             page.add(ServerMetrics.refusals, counts.refusals[reason] ?? 0, reason.rawValue)
         }
@@ -132,6 +134,8 @@ final class ServerFigures: Sendable {
         page.add(ServerMetrics.rewoundBatches, counts.rewoundBatches)
         page.add(ServerMetrics.failedBatches, counts.failedBatches)
         page.add(ServerMetrics.fenceAlarms, counts.alarms)
+        page.add(ServerMetrics.untoldAlarms, counts.untoldAlarms)
+        page.add(ServerMetrics.untoldMessages, counts.untoldMessages)
         page.add(ServerMetrics.latePoints, counts.latePoints)
         page.add(ServerMetrics.pointsAhead, counts.pointsAhead)
         page.add(ServerMetrics.unreadableFences, counts.unreadableFences)

@@ -33,11 +33,17 @@ package enum ServerMetrics {
         "saker_server_connections_accepted_total", .counter, "Connections accepted on the device port.")
     static let turnedAway = Metric(
         "saker_server_connections_turned_away_total", .counter,
-        "Connections closed because there were too many: the new one, or the oldest without a login for the new one.")
+        "Connections closed because there were too many: the new one, or for the new one the oldest without a login, or a session whose vehicle has a newer one."
+    )
     static let handshakes = Metric(
         "saker_server_handshake_failures_total", .counter,
         "Connections on the device port whose TLS handshake failed or took too long.")
     static let logins = Metric("saker_server_logins_total", .counter, "Logins that succeeded.")
+    static let surplusSessions = Metric(
+        "saker_server_sessions_surplus_total", .counter, "Sessions that ended because their vehicle had too many.")
+    static let pushesLeftOut = Metric(
+        "saker_server_pushes_left_out_total", .counter,
+        "Messages about alarms of other entities that were not queued, because too many waited for the receiver.")
     static let refusals = Metric(
         "saker_server_login_refusals_total", .counter, labels: ["reason"], "Logins that were refused, by reason.")
     static let violations = Metric(
@@ -70,8 +76,10 @@ package enum ServerMetrics {
         "Vehicles that are expected, by the worst that is known of them; absent while the store cannot tell.")
 
     private static let devices = [
-        connections, connectionsLimit, sessions, accepted, turnedAway, handshakes, logins, refusals, violations, calls,
-        refusedHints, sentPushes, acknowledgedPushes, givenUpPushes, forgottenPushes, registeredDevices, claims,
+        connections, connectionsLimit, sessions, accepted, turnedAway, handshakes, logins, surplusSessions, refusals,
+        violations, calls,
+        refusedHints, sentPushes, acknowledgedPushes, givenUpPushes, forgottenPushes, pushesLeftOut, registeredDevices,
+        claims,
         vehicles,
     ]
 
@@ -103,6 +111,12 @@ package enum ServerMetrics {
     static let fenceAlarms = Metric(
         "saker_server_fence_alarms_total", .counter,
         "Alarms of fences that stored points caused. An alarm that the store had already counts again.")
+    static let untoldAlarms = Metric(
+        "saker_server_alarms_untold_total", .counter,
+        "Alarms that were not stored and told, because their entity makes too many.")
+    static let untoldMessages = Metric(
+        "saker_server_alarm_messages_untold_total", .counter,
+        "Messages of alarms to other entities that were not queued, because the sender causes too many.")
     static let latePoints = Metric(
         "saker_server_fence_late_points_total", .counter,
         "Stored points that no fence judged, because a later point of their entity had been judged before.")
@@ -142,7 +156,8 @@ package enum ServerMetrics {
     private static let ingest = [
         points, refusedPoints, refusedAhead, rescuedPoints, batches, duplicates, replacedBatches, staleBatches,
         rewoundBatches,
-        failedBatches, fenceAlarms, latePoints, pointsAhead, unreadableFences, callbackRequests, callbackAlarms,
+        failedBatches, fenceAlarms, untoldAlarms, untoldMessages, latePoints, pointsAhead, unreadableFences,
+        callbackRequests, callbackAlarms,
         exports, exportedPoints, ignoredAttributes, clockWrong, waiting, commits, failedCommits,
     ]
 

@@ -23,7 +23,7 @@ struct Storing: Service {
         let following = Task {
             while !Task.isCancelled {
                 try? await Task.sleep(for: Self.interval)
-                ingest.followFences()
+                ingest.followFences(at: SystemClock.now())
             }
         }
         try? await gracefulShutdown()

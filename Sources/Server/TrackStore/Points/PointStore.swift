@@ -14,7 +14,8 @@ package import TrackModel
 ///   knows the batches of its own entity alone, is never beyond what is stored.
 package protocol PointStore: Sendable {
     /// Ends every earlier claim on the stream for this entity and makes a new one. Writes: the entity is made when the
-    /// service does not have it. Throws `.unknownService`.
+    /// service does not have it. Forgets the oldest claim of an entity that has more than ``StreamClaim/mostStreams``. Throws
+    /// `.unknownService`.
     func openStream(
         _ stream: StreamID, of entity: String, in service: ServiceID, at now: Timestamp
     ) async throws(TrackStoreError) -> StreamClaim

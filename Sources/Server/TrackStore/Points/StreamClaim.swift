@@ -2,6 +2,10 @@ package import TrackModel
 
 /// A session's right to store points of one stream for one entity: see ``PointStore/openStream(_:of:in:at:)``.
 package struct StreamClaim: Hashable, Sendable {
+    /// Streams of an entity that are remembered. With one more the store forgets the one that was opened longest ago: a session of
+    /// it ends, and begins as with a new stream. An agent makes a new stream only when its cache is lost.
+    package static let mostStreams = 256
+
     /// Greater than the epoch of every earlier claim of the stream for an entity of this name, also for one that was
     /// deleted since.
     package var epoch: Int64

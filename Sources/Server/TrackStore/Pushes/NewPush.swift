@@ -20,15 +20,25 @@ package struct NewPush: Hashable, Sendable {
     /// The alarm that the message tells: each target's push gets the number that agent and server derive from it, see
     /// ``AlarmKey/pushID(to:)``. A push with a number that the store has already is not queued again. Nil: random numbers.
     package var alarm: AlarmKey?
+    /// Whose alarm it is. For every other target it is a message about another entity, of which at most
+    /// ``PushRules/mostWaiting`` wait: further ones are left out and counted. Nil: nobody's.
+    package var about: String?
 
     package init(
-        type: UInt32, body: String, targets: PushTargets, lifetime: Int64 = PushRules.history, alarm: AlarmKey? = nil
+        type: UInt32, body: String, targets: PushTargets, lifetime: Int64 = PushRules.history, alarm: AlarmKey? = nil,
+        about: String? = nil
     ) {
         self.type = type
         self.body = body
         self.targets = targets
         self.lifetime = lifetime
         self.alarm = alarm
+        self.about = about
+    }
+
+    /// Whether it tells this target of another entity's alarm.
+    package func isAboutAnother(than target: String) -> Bool {
+        about.map { !$0.utf8.elementsEqual(target.utf8) } ?? false
     }
 
     /// Why the message cannot be queued, a sentence; nil when it can.

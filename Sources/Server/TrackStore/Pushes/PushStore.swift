@@ -15,12 +15,15 @@ package protocol PushStore: Sendable {
     func pushNews(
         after mark: PushMark?, limit: Int
     ) async throws(TrackStoreError) -> (through: PushMark, news: [PushNews])
-    /// What an entity has not acknowledged of the messages after a mark and whose lifetime has not ended, in their order, at
-    /// most `limit`; nil: of all messages. Fewer than `limit`: there are no more now. `through` is the mark to ask after
+    /// What an entity has not acknowledged of the messages after a mark and whose lifetime has not ended, at most `limit`; nil: of
+    /// all messages. The operator's messages come first (``PushRules/isFirst(_:)``), then the others, both in their order. Fewer than `limit`: there are no more now. `through` is the mark to ask after
     /// next. A store may tell of a push twice and forgets none. Throws `.failed` for a mark that another store made.
     func pendingPushes(
         of entity: String, in service: ServiceID, after mark: PushMark?, at now: Timestamp, limit: Int
     ) async throws(TrackStoreError) -> (through: PushMark, pushes: [PendingPush])
+    /// How many pushes were not queued since the store was opened, because too many waited for their targets: see
+    /// ``NewPush/about``.
+    func pushesLeftOut() async -> Int
     /// Notes all settlements in one transaction. The first acknowledgement of a push counts. A push that the store does
     /// not have is passed over.
     func settlePushes(_ settlements: [PushSettlement]) async throws(TrackStoreError)
@@ -55,6 +58,10 @@ extension StoreDecorator {
         try await passing { store async throws(TrackStoreError) in
             try await store.pendingPushes(of: entity, in: service, after: mark, at: now, limit: limit)
         }
+    }
+
+    package func pushesLeftOut() async -> Int {
+        await (try? passing { store async throws(TrackStoreError) in await store.pushesLeftOut() }) ?? 0
     }
 
     package func settlePushes(_ settlements: [PushSettlement]) async throws(TrackStoreError) {

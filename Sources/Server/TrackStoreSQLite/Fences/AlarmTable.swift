@@ -23,17 +23,19 @@ struct AlarmTable {
             sql: "INSERT INTO callback (service, alarm) SELECT service, ? FROM callback_target WHERE service = ?")
     }
 
-    /// Stores alarms whose keys the service does not have, with what they bring about.
-    func add(_ alarms: [CausedAlarm], of entity: String, in service: ServiceID, at now: Timestamp) throws {
+    /// Stores alarms whose keys the service does not have, with what they bring about. Returns how many pushes had no room.
+    func add(_ alarms: [CausedAlarm], of entity: String, in service: ServiceID, at now: Timestamp) throws -> Int {
+        var leftOut = 0
         for caused in alarms {
             var values: [(any DatabaseValueConvertible)?] = [service.rawValue]
             values += caused.alarm.values(of: entity, received: now)
             guard let number = try Int64.fetchOne(insertion, arguments: StatementArguments(values)) else { continue }
             for push in caused.pushes {
-                _ = try PushQueue.add(push, in: service, at: now, missing: .passedOver, database)
+                leftOut += try PushQueue.add(push, in: service, at: now, missing: .passedOver, database).leftOut
             }
             if caused.isCalledBack { try queueing.execute(arguments: [number, service.rawValue]) }
         }
+        return leftOut
     }
 }
 

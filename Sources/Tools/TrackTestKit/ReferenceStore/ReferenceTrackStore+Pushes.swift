@@ -51,7 +51,17 @@ extension ReferenceTrackStore {
         lastMessage += 1
         let expires = now.adding(milliseconds: push.lifetime)
         let known = Set(push.alarm == nil ? [] : pushList.flatMap(\.pushes).map(\.push.id))
-        let pushes = names.map { name in
+        func isFull(_ name: String) -> Bool {
+            guard push.isAboutAnother(than: name) else { return false }
+            let waiting = pushList.filter { $0.service == service }.flatMap(\.pushes).filter { record in
+                record.entity.utf8.elementsEqual(name.utf8) && record.acknowledged == nil && record.withdrawn == nil
+                    && !PushRules.isFirst(record.push.type)
+            }
+            return waiting.count >= PushRules.mostWaiting
+        }
+        let full = push.alarm == nil ? [] : names.filter(isFull)
+        leftOut += full.count
+        let pushes = names.filter { !full.contains($0) }.map { name in
             PushRecord(
                 push: PendingPush(
                     id: push.alarm.map { UInt64($0.pushID(to: name)) } ?? UInt64.random(in: 1...UInt64(Int64.max)),
@@ -61,7 +71,9 @@ extension ReferenceTrackStore {
         .filter { !known.contains($0.push.id) }
         pushList.append(
             QueuedMessage(service: service, expires: expires, pushes: pushes, message: lastMessage, created: now))
-        return QueuedPush(message: lastMessage, count: pushes.count)
+        var queued = QueuedPush(message: lastMessage, count: pushes.count)
+        queued.leftOut = full.count
+        return queued
     }
 
     private struct Mark: Hashable {
@@ -99,13 +111,25 @@ extension ReferenceTrackStore {
         of entity: String, in service: ServiceID, after mark: PushMark?, at now: Timestamp, limit: Int
     ) throws(TrackStoreError) -> (through: PushMark, pushes: [PendingPush]) {
         try checkOpen()
-        let former = try mark?.content(as: Mark.self) ?? Mark(message: 0)
-        let found = pushList.filter { $0.service == service && $0.message > former.message && $0.expires > now }
-            .flatMap(\.pushes)
+        let former = try mark?.content(as: PendingMark.self) ?? PendingMark()
+        let all = pushList.filter { $0.service == service && $0.expires > now }.flatMap(\.pushes)
             .filter { $0.acknowledged == nil && $0.withdrawn == nil && $0.entity.utf8.elementsEqual(entity.utf8) }
-            .prefix(max(0, limit)).map(\.push)
-        return (PushMark(found.last.map { Mark(message: $0.message) } ?? former), found)
+            .map(\.push)
+        let firsts = all.filter { PushRules.isFirst($0.type) && $0.message > former.first }.prefix(max(0, limit))
+        let others = all.filter { !PushRules.isFirst($0.type) && $0.message > former.other }
+            .prefix(max(0, limit - firsts.count))
+        let through = PendingMark(
+            first: firsts.last?.message ?? former.first, other: others.last?.message ?? former.other)
+        return (PushMark(through), Array(firsts + others))
     }
+
+    private struct PendingMark: Hashable {
+        /// The last message that was told of those that go first, and of the others.
+        var first: Int64 = 0
+        var other: Int64 = 0
+    }
+
+    package func pushesLeftOut() -> Int { leftOut }
 
     package func settlePushes(_ settlements: [PushSettlement]) throws(TrackStoreError) {
         try checkOpen()

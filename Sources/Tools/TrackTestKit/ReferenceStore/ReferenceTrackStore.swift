@@ -57,6 +57,7 @@ package actor ReferenceTrackStore: TrackStore {
     var fenceStates: [KeptFences] = []
     var fenceNewsList: [KeptNews] = []
     var alarmList: [KeptAlarm] = []
+    var leftOut = 0
     var lastAlarm: Int64 = 0
     var callbackTable: [ServiceID: CallbackQueue] = [:]
     var districtList: [(entry: DistrictEntry, shape: ShapeDraft)] = []
@@ -181,6 +182,8 @@ package actor ReferenceTrackStore: TrackStore {
         let claim = Claim(
             epoch: counter, storedThrough: claims[ClaimKey(entity: key, stream: stream)]?.storedThrough ?? 0)
         claims[ClaimKey(entity: key, stream: stream)] = claim
+        let own = claims.filter { $0.key.entity == key }.sorted { $0.value.epoch > $1.value.epoch }
+        for forgotten in own.dropFirst(StreamClaim.mostStreams) { claims[forgotten.key] = nil }
         return StreamClaim(
             epoch: claim.epoch, storedThrough: claim.storedThrough, version: entityTable[key]?.version ?? 0,
             fences: entityTable[key]?.fences)

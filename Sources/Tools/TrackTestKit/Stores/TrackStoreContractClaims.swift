@@ -30,6 +30,28 @@ extension TrackStoreContract {
                 }
                 try expect(try await store.counts().entities, is: 1, "entities")
             },
+            TrackStoreCheck("of an entity the streams that were opened last are remembered") { subject in
+                let (store, service) = try await subject.withService()
+                func stream(_ number: Int) -> StreamID { StreamID(high: 77, low: UInt64(number)) }
+                var sessions = (0..<StreamClaim.mostStreams + 3).map { TestSession(service, stream($0)) }
+                for index in sessions.indices {
+                    try await sessions[index].open("truck", in: store, at: .at(Int64(index)))
+                    // Another entity's streams count for themselves.
+                    if index == 0 { _ = try await store.openStream(stream(0), of: "van", in: service, at: .at(0)) }
+                    guard index < 5 else { continue }
+                    let batch = sessions[index].claimed(
+                        subject.batch(service, stream: stream(index), first: 1, TrackPoint.samples(0..<3)))
+                    try expect(await store.ingest([batch]).map(\.withoutVersion), is: [.stored(through: 3)], "a batch")
+                }
+                let old = sessions[2].claimed(
+                    subject.batch(service, stream: stream(2), first: 4, TrackPoint.samples(3..<6)))
+                try expect(await store.ingest([old]), is: [.replaced], "a stream that is forgotten")
+                let kept = try await store.openStream(stream(4), of: "truck", in: service, at: .at(999))
+                try expect(kept.storedThrough, is: 3, "a stream that is remembered")
+                let forgotten = try await store.openStream(stream(1), of: "truck", in: service, at: .at(999))
+                try expect(forgotten.storedThrough, is: 0, "a stream that begins anew")
+                try expect(try await store.history(in: service).count, is: 3, "points, each once")
+            },
             TrackStoreCheck("a newer claim ends the older one, and what it says is final") { subject in
                 let (store, service) = try await subject.withService()
                 var (old, new) = (TestSession(service, .one), TestSession(service, .one))

@@ -1,3 +1,4 @@
+import Geofencing
 import TrackModel
 import TrackStore
 
@@ -34,6 +35,62 @@ extension TrackStoreContract {
                 try expect(history.map(\.givenUp), is: [nil], "that it was given up")
                 try expect(history.map { $0.state(at: .at(30)) }, is: [.delivered], "its state")
                 try expect(try await store.checkIntegrity(), is: [], "integrity")
+            },
+            TrackStoreCheck("the operator's messages do not wait behind those that vehicles cause") { subject in
+                let (store, service) = try await subject.withPushTargets()
+                func alarm(_ number: UInt8) -> NewPush {
+                    let key = AlarmKey(bytes: [UInt8](repeating: number, count: 16))
+                    return NewPush(
+                        type: PushRules.vehicleAlarm, body: "\(number)", targets: .entities(["van"]), alarm: key,
+                        about: "bus")
+                }
+                for number in 1...3 as ClosedRange<UInt8> {
+                    _ = try await store.queuePush(alarm(number), in: service, at: .at(1))
+                }
+                _ = try await store.queuePush(.sample("a", to: ["van"]), in: service, at: .at(2))
+                func next(_ mark: PushMark?, _ limit: Int) async throws -> (PushMark, [String]) {
+                    let found = try await store.pendingPushes(
+                        of: "van", in: service, after: mark, at: .at(3), limit: limit)
+                    return (found.through, found.pushes.map(\.body))
+                }
+                let (first, texts) = try await next(nil, 2)
+                try expect(texts, is: ["a", "1"], "the first ones")
+                _ = try await store.queuePush(.sample("b", to: ["van"]), in: service, at: .at(2))
+                let (second, more) = try await next(first, 2)
+                try expect(more, is: ["b", "2"], "the next ones")
+                let (third, last) = try await next(second, 2)
+                try expect(last, is: ["3"], "the last one")
+                try expect(try await next(third, 2).1, is: [], "nothing more")
+            },
+            TrackStoreCheck("so many messages about others wait for an entity, and further ones are counted") {
+                subject in
+                let (store, service) = try await subject.withPushTargets()
+                func alarm(_ number: Int, about entity: String) -> NewPush {
+                    let bytes = [UInt8](repeating: 0, count: 14) + [UInt8(number >> 8 & 255), UInt8(number & 255)]
+                    let key = AlarmKey(bytes: bytes)
+                    return NewPush(
+                        type: PushRules.vehicleAlarm, body: "{}", targets: .entities(["van", "truck"]), alarm: key,
+                        about: entity)
+                }
+                for number in 0..<PushRules.mostWaiting {
+                    let queued = try await store.queuePush(alarm(number, about: "bus"), in: service, at: .at(1))
+                    try expect([queued.count, queued.leftOut], is: [2, 0], "one that has room")
+                }
+                try expect(await store.pushesLeftOut(), is: 0, "left out")
+                let full = try await store.queuePush(alarm(5000, about: "bus"), in: service, at: .at(1))
+                try expect([full.count, full.leftOut], is: [0, 2], "one without room")
+                // What an entity has done itself, and what the operator says, comes all the same.
+                let own = try await store.queuePush(alarm(5001, about: "van"), in: service, at: .at(1))
+                try expect([own.count, own.leftOut], is: [1, 1], "one of the van's own")
+                let word = try await store.queuePush(.sample("a", to: ["van"]), in: service, at: .at(1))
+                try expect(word.count, is: 1, "the operator's")
+                // Room comes with acknowledgements.
+                let waiting = try await store.pendingPushes(
+                    of: "van", in: service, after: nil, at: .at(2), limit: 10
+                ).pushes
+                try await store.settlePushes(waiting.map { $0.settled(.acknowledged, 12) })
+                let next = try await store.queuePush(alarm(5002, about: "bus"), in: service, at: .at(3))
+                try expect([next.count, next.leftOut], is: [1, 1], "one after others were acknowledged")
             },
             TrackStoreCheck("a push to the service is for those that it has then, and no other service's") { subject in
                 let (store, service) = try await subject.withPushTargets()

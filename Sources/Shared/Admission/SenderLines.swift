@@ -1,0 +1,89 @@
+package import TrackModel
+
+/// Which lines of the journal that senders cause are written: each sender has a budget, and all of them together have one.
+/// Knows no logger and no clock.
+package struct SenderLines: Sendable {
+    package struct Limits: Hashable, Sendable {
+        /// Of one sender: lines at once, and milliseconds for one more.
+        package var burst: Int64 = 30
+        package var interval: Int64 = 2000
+        /// The same for all senders together.
+        package var burstOfAll: Int64
+        package var intervalOfAll: Int64
+        /// Senders that are told apart; who has written nothing for the longest is forgotten.
+        package var senders = 10_000
+
+        package init(burstOfAll: Int64, intervalOfAll: Int64) {
+            (self.burstOfAll, self.intervalOfAll) = (burstOfAll, intervalOfAll)
+        }
+    }
+
+    private struct Account {
+        var budget: LineBudget
+        var last: MonotonicTime
+        /// Lines that were left out and of which nobody was told.
+        var leftOut: Int64 = 0
+    }
+
+    /// Milliseconds without a line after which it is said how many were left out.
+    static let patience: Int64 = 60_000
+
+    private let limits: Limits
+    private var all: LineBudget
+    private var accounts: [String: Account] = [:]
+    /// Left out of senders that are forgotten.
+    private var leftOutOfOthers: Int64 = 0
+
+    package init(_ limits: Limits) {
+        self.limits = limits
+        all = LineBudget(burst: limits.burstOfAll, interval: limits.intervalOfAll)
+    }
+
+    package var count: Int { accounts.count }
+
+    /// Nil: the line is not written. Otherwise how many lines of the sender were not written before it.
+    package mutating func line(of sender: String, at now: MonotonicTime) -> Int64? {
+        if accounts[sender] == nil, accounts.count >= limits.senders { makeRoom() }
+        var account =
+            accounts[sender]
+            ?? Account(budget: LineBudget(burst: limits.burst, interval: limits.interval), last: now)
+        account.last = now
+        defer { accounts[sender] = account }
+        guard account.budget.line(at: now) != nil, all.line(at: now) != nil else {
+            account.leftOut += 1
+            return nil
+        }
+        defer { account.leftOut = 0 }
+        return account.leftOut
+    }
+
+    /// What was left out of senders that have been silent since, and of those that are forgotten (nil); at most `most` of them at
+    /// a time. Forgets senders that have been silent for long enough to have their whole budget.
+    package mutating func takeLeftOut(at now: MonotonicTime, most: Int = 20) -> [(sender: String?, lines: Int64)] {
+        var found: [(sender: String?, lines: Int64)] = []
+        let whole = max(Self.patience, limits.burst * limits.interval)
+        for (sender, account) in accounts where now - account.last >= Self.patience {
+            if account.leftOut > 0 {
+                if found.count < most {
+                    found.append((sender, account.leftOut))
+                } else {
+                    leftOutOfOthers += account.leftOut
+                }
+                accounts[sender]?.leftOut = 0
+            }
+            if now - account.last >= whole { accounts[sender] = nil }
+        }
+        if leftOutOfOthers > 0 { found.append((nil, leftOutOfOthers)) }
+        leftOutOfOthers = 0
+        return found
+    }
+
+    /// A tenth at a time, so that a full table does not cost a search with each line.
+    private mutating func makeRoom() {
+        let oldest = accounts.sorted { $0.value.last < $1.value.last }.prefix(max(limits.senders / 10, 1))
+        for (sender, account) in oldest {
+            leftOutOfOthers += account.leftOut
+            accounts[sender] = nil
+        }
+    }
+}

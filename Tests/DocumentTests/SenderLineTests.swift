@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+
+/// Every line of the log that a sender can cause has a budget. A line that is written without one is in this list, with the reason
+/// why nobody outside can repeat it; a further one needs a budget (`SenderLog`, `LineBudget`), or a place here.
+@Suite struct SenderLineTests {
+    private static let rooms = ["Gateway", "Ingest"]
+
+    /// Lines of a file that have no budget, and why.
+    private static let free: [String: (count: Int, why: String)] = [
+        "Gateway/Connection/SenderLog.swift": (2, "it is the budget; what was left out is said once a minute"),
+        "Gateway/Devices/DeviceWatch.swift": (3, "an operator has changed a device, or the store begins to fail"),
+        "Gateway/Fences/FenceNewsDesk.swift": (1, "the store begins to fail"),
+        "Gateway/GatewayServer.swift": (2, "the server starts or stops"),
+        "Gateway/Health/HealthDesk.swift": (1, "the store begins to fail"),
+        "Gateway/KeyWatch.swift": (2, "an operator has changed a key, or the store begins to fail"),
+        "Gateway/Pushes/PushDesk.swift": (3, "the store fails; once a second at most"),
+        "Gateway/ServiceWatch.swift": (2, "an operator has deleted a service, or the store begins to fail"),
+        "Ingest/ClockGuard.swift": (2, "the server's clock is wrong, or right again"),
+        "Ingest/Fences/FenceDesk+Output.swift": (2, "both have a budget"),
+        "Ingest/Fences/FenceDesk.swift": (
+            6, "the store is damaged; once for each fence, service or entity that is read"
+        ),
+        "Ingest/IngestWriter+Fences.swift": (1, "the server starts"),
+        "Ingest/IngestWriter.swift": (4, "the store fails, at most once for each wait between two tries"),
+    ]
+
+    @Test func aLineThatASenderCausesHasABudget() throws {
+        let call = try Regex(#"logger\.(trace|debug|info|notice|warning|error|critical|log)\("#)
+        var found: [String: Int] = [:]
+        for room in Self.rooms {
+            let folder = "\(Repository.root)/Sources/Server/\(room)"
+            let files = try #require(FileManager.default.enumerator(atPath: folder)).compactMap { $0 as? String }
+            for file in files where file.hasSuffix(".swift") {
+                let text = try String(contentsOfFile: "\(folder)/\(file)", encoding: .utf8)
+                let count = text.matches(of: call).count
+                if count > 0 { found["\(room)/\(file)"] = count }
+            }
+        }
+        #expect(!found.isEmpty)
+        for (file, count) in found {
+            #expect(
+                count == Self.free[file]?.count ?? 0,
+                "\(file) writes \(count) lines of the log: give a line that senders cause a budget, or say here why it needs none"
+            )
+        }
+        for file in Self.free.keys {
+            #expect(found[file] != nil, "\(file) writes no line any more: take it out of the list")
+        }
+    }
+}
