@@ -84,6 +84,33 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["a.gpkg"])
     }
 
+    /// It is read as a file that nobody changes, so whoever changes it all the same is noticed at the end.
+    @Test(arguments: [true, false]) func aFileThatIsChangedWhileItIsReadIsRefused(isOpen: Bool) throws {
+        let rows = (1...400).map {
+            "(\($0), \(SampleGeoPackage.point(40, 116)), '\(String(repeating: "x", count: 400))', 1)"
+        }
+        let (path, directory) = try file(
+            SampleGeoPackage.layer("a"), "INSERT INTO a VALUES \(rows.joined(separator: ","))")
+        defer { _ = directory }
+        try SampleGeoPackage.write(path, "PRAGMA journal_mode = WAL")
+        #expect(try read(path).count == 400)
+        let database = try GeoPackageFile(path: path)
+        var reader = try GeoPackageFeatures(GeoPackageLayer.layer(named: nil, of: database), of: database)
+        _ = try #require(try reader.next())
+        // As long as the writer has the file open, its change stands in the log; then in the file.
+        let sqlite = try SQLiteLibrary.loaded.get()
+        var writer: OpaquePointer?
+        try #require(sqlite.open(path, &writer, 2, nil) == SQLiteLibrary.ok)
+        let change = "UPDATE a SET name = 'other'; INSERT INTO a SELECT fid + 1000, geom, name, size FROM a"
+        try #require(sqlite.execute(writer, change, nil, nil, nil) == SQLiteLibrary.ok)
+        if !isOpen { _ = sqlite.close(writer) }
+        var found = ""
+        do { while try reader.next() != nil {} } catch { found = "\(error)" }
+        #expect(found.contains("another program has changed it"), "\(found)")
+        if isOpen { _ = sqlite.close(writer) }
+        #expect(try read(path).count == 800)
+    }
+
     /// Without the log, what is read would not be what the file says.
     @Test func aLogWithChangesIsNotPassedOver() throws {
         let (path, directory) = try file(

@@ -97,7 +97,9 @@ import Testing
         #expect(found.map { $0.problem == nil } == [true, false, false, false, true])
         #expect(found[1].place == "line 2" || found[1].place == "line 1")
         #expect(found[1].problem?.contains("lat=\"north\"") == true)
-        #expect(try notes(text) == ["1 waypoints are not read: only the points of tracks are"])
+        #expect(try notes(text) == ["1 waypoint is not read: only the points of tracks are"])
+        let two = text.replacing("</gpx>", with: #"<wpt lat="1" lon="2"/></gpx>"#)
+        #expect(try notes(two) == ["2 waypoints are not read: only the points of tracks are"])
     }
 
     // MARK: KML
@@ -201,7 +203,7 @@ import Testing
     @Test func whatIsNotReadIsTold() throws {
         let area = #"{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}"#
         #expect(try points(area).isEmpty)
-        #expect(try notes(area) == ["1 of the type Polygon are not read: points and lines are"])
+        #expect(try notes(area) == ["1 of the type Polygon is not read: points and lines are"])
         let deep =
             String(repeating: #"{"type":"GeometryCollection","geometries":["#, count: 9) + "]"
             + String(repeating: "}]", count: 8) + "}"
@@ -210,6 +212,27 @@ import Testing
             #"{"type":"FeatureCollection","crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:EPSG::28992"}},"features":[]}"#
         #expect(problem(dutch).contains("EPSG::28992") && problem(dutch).contains("ogr2ogr"))
         #expect(problem("{\n\"a\": ,}").contains("line 2"))
+    }
+
+    /// However many types a file has, and whatever has no place, all of it is counted.
+    @Test func allThatHasNoPointIsCounted() throws {
+        let types =
+            (10..<40).map { #"{"type":"Type \#($0)","coordinates":[1,2]}"# } + [#"{"type":"Type 10","radius":5}"#]
+        let found = try notes(#"{"type":"GeometryCollection","geometries":[\#(types.joined(separator: ","))]}"#)
+        let counts = found.compactMap { Int($0.prefix(while: \.isNumber)) }
+        #expect(counts.reduce(0, +) == 31 && found.count == 17, "\(found)")
+        #expect(found.first == "2 of the type Type 10 are not read: points and lines are")
+        #expect(found.last == "14 of other types are not read: points and lines are")
+        let placeless = [
+            #"{"type":"Feature","geometry":null,"properties":{}}"#, #"{"type":"Feature","properties":{}}"#,
+            #"{"type":"Feature","geometry":{"type":"LineString","coordinates":[]},"properties":{}}"#,
+            #"{"type":"Feature","geometry":{"type":"MultiPoint"},"properties":{}}"#,
+            #"{"type":"Feature","geometry":{"type":"Point","coordinates":[4,52]},"properties":{}}"#,
+        ]
+        let collection = #"{"type":"FeatureCollection","features":[\#(placeless.joined(separator: ","))]}"#
+        #expect(try notes(collection) == ["4 without coordinates are not read"])
+        #expect(try points(collection).count == 1)
+        #expect(try notes(placeless[0]) == ["1 without coordinates is not read"])
     }
 
     // MARK: CSV

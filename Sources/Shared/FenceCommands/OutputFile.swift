@@ -19,7 +19,8 @@ package struct OutputFile {
 
     private let path: String?
     private let place: Place?
-    private let descriptor: Int32
+    /// Negative after it was closed.
+    private var descriptor: Int32
     private var buffer: [UInt8] = []
 
     /// Nil writes to standard output.
@@ -74,7 +75,10 @@ package struct OutputFile {
     package mutating func finish() throws(FenceCommandFailure) {
         try flush()
         guard let path else { return }
-        guard close(descriptor) == 0 else {
+        // Whatever close(2) answers, the number may be another file's from now on.
+        let isClosed = close(descriptor) == 0
+        descriptor = -1
+        guard isClosed else {
             let failure = Self.failure(path)
             place?.remove()
             throw failure
@@ -88,9 +92,10 @@ package struct OutputFile {
     }
 
     /// Leaves nothing behind after a failure.
-    package func discard() {
-        guard let place else { return }
+    package mutating func discard() {
+        guard let place, descriptor >= 0 else { return }
         close(descriptor)
+        descriptor = -1
         place.remove()
     }
 }

@@ -13,6 +13,8 @@ package final class GeoPackageFile: GeoPackageDatabase {
     /// Counts down what is left of ``mostSteps``, for a function of C.
     private let patience: UnsafeMutablePointer<Int>
     private var database: OpaquePointer?
+    /// The file as it was before it was opened as one that nobody changes; nil: SQLite and other programs agree about changes.
+    private var asOpened: (path: String, state: FileState)?
     private let formerHeapLimit: Int64?
     let sqlite: SQLiteLibrary
 
@@ -40,13 +42,16 @@ package final class GeoPackageFile: GeoPackageDatabase {
         formerHeapLimit = mostHeapBytes.map { library.hardHeapLimit($0) }
         // With a write-ahead log, SQLite writes files beside this one even to read it, and leaves them there. Nobody has the
         // file open while it has no log.
-        if PendingChanges.isIdle(path) {
+        let state = FileState(of: path)
+        if let state, PendingChanges.isIdle(path) {
+            asOpened = (path, state)
             try open(Self.immutable(path), SQLiteLibrary.readOnly | SQLiteLibrary.uri)
         } else {
             try open(path, SQLiteLibrary.readOnly)
         }
         // SQLite reads the file now, and not before.
         if sqlite.execute(database, "SELECT count(*) FROM sqlite_master", nil, nil, nil) == SQLiteLibrary.ok { return }
+        try checkUnchanged()
         let isForbidden = [SQLiteLibrary.cannotOpen, SQLiteLibrary.readOnlyFile].contains(errorCode)
         throw isForbidden ? PendingChanges(of: path).error ?? error() : error()
     }
@@ -103,6 +108,17 @@ package final class GeoPackageFile: GeoPackageDatabase {
             guard status == SQLiteLibrary.ok else { throw error() }
         }
         return rows
+    }
+
+    /// A file that is read as one that nobody changes, and that another program has changed meanwhile, may have been read half as it
+    /// was and half as it is.
+    func checkUnchanged() throws(FenceFileError) {
+        guard let asOpened, FileState(of: asOpened.path) != asOpened.state || PendingChanges.hasLog(asOpened.path)
+        else {
+            return
+        }
+        throw FenceFileError(
+            "another program has changed it while it was read: wait until that has ended, and try again")
     }
 
     func renewPatience() { patience.pointee = Self.mostSteps }

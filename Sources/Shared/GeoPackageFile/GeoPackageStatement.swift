@@ -20,9 +20,14 @@ package final class GeoPackageStatement: GeoPackageRows {
     package func next() throws(FenceFileError) -> [GeoPackageValue]? {
         file.renewPatience()
         switch file.sqlite.step(statement) {
-        case SQLiteLibrary.done: return nil
+        case SQLiteLibrary.done:
+            try file.checkUnchanged()
+            return nil
         case SQLiteLibrary.row: break
-        default: throw file.error()
+        default:
+            let error = file.error()
+            try file.checkUnchanged()
+            throw error
         }
         var (values, bytes): ([GeoPackageValue], Int) = ([], 0)
         for column in 0..<Int32(columns.count) {

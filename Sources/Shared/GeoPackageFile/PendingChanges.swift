@@ -21,14 +21,19 @@ enum PendingChanges: Equatable {
 
     /// Whether the file is one with a write-ahead log, and there is no log: nobody has the file open.
     static func isIdle(_ path: String) -> Bool {
-        var about = stat()
-        guard stat(path + "-wal", &about) != 0, errno == ENOENT else { return false }
+        guard !hasLog(path) else { return false }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         // The version that a writer needs, and a reader (The SQLite Database File Format, 1.3.3).
         var bytes = [UInt8](repeating: 0, count: 20)
         return read(descriptor, &bytes, bytes.count) == bytes.count && (bytes[18] == 2 || bytes[19] == 2)
+    }
+
+    /// Whether there is a write-ahead log, or nobody knows.
+    static func hasLog(_ path: String) -> Bool {
+        var about = stat()
+        return stat(path + "-wal", &about) == 0 || errno != ENOENT
     }
 
     private static func hasBytes(_ path: String) -> Bool {
@@ -53,5 +58,22 @@ enum PendingChanges: Equatable {
                 files into a folder of your own
                 """)
         }
+    }
+}
+
+/// What tells whether a file was written to, or another one put in its place.
+struct FileState: Hashable {
+    private let device: dev_t
+    private let number: ino_t
+    private let size: off_t
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    /// Nil for a file that cannot be looked at.
+    init?(of path: String) {
+        var about = stat()
+        guard stat(path, &about) == 0 else { return nil }
+        (device, number, size) = (about.st_dev, about.st_ino, about.st_size)
+        (seconds, nanoseconds) = (about.st_mtim.tv_sec, about.st_mtim.tv_nsec)
     }
 }

@@ -55,7 +55,9 @@ package enum FileTime: Hashable, Sendable {
         let (milliseconds, overflow) = whole.multipliedReportingOverflow(by: 1000)
         guard !overflow else { throw .noTime }
         let fraction = parts.count == 2 ? Int64((parts[1] + "000").prefix(3)) ?? 0 : 0
-        return .instant(milliseconds + fraction)
+        let (sum, isTooFar) = milliseconds.addingReportingOverflow(parts[0].hasPrefix("-") ? -fraction : fraction)
+        guard !isTooFar else { throw .noTime }
+        return .instant(sum)
     }
 }
 

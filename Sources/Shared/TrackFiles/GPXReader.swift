@@ -17,7 +17,8 @@ struct GPXReader {
     /// For people: what of the file is not read.
     var notes: [String] {
         if let kml { return kml.notes }
-        return waypoints == 0 ? [] : ["\(waypoints) waypoints are not read: only the points of tracks are"]
+        let what = waypoints == 1 ? "1 waypoint is" : "\(waypoints) waypoints are"
+        return waypoints == 0 ? [] : ["\(what) not read: only the points of tracks are"]
     }
 
     mutating func next() throws(TrackFileError) -> FilePoint? {

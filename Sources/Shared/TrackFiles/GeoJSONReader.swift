@@ -11,8 +11,12 @@ struct GeoJSONReader {
     private var shapes: [GeoJSONShape] = []
     private var shape = 0
     private var place = 0
-    /// Geometries that are neither points nor lines.
+    /// Geometries that are neither points nor lines, by type; of further types only how many.
     private var others: [String: Int] = [:]
+    private var furtherOthers = 0
+    /// Features and geometries that have no coordinates.
+    private var empty = 0
+    private static let mostTypes = 16
 
     init(_ source: ByteSource) throws(TrackFileError) {
         let bytes = JSONNumbers.withoutWords(try source.rest(limit: Self.maximumBytes))
@@ -30,7 +34,12 @@ struct GeoJSONReader {
 
     /// For people: what of the file is not read.
     var notes: [String] {
-        others.sorted { $0.key < $1.key }.map { "\($0.value) of the type \($0.key) are not read: points and lines are" }
+        func note(_ count: Int, _ what: String) -> String {
+            "\(count) \(what) \(count == 1 ? "is" : "are") not read: points and lines are"
+        }
+        return others.sorted { $0.key < $1.key }.map { note($0.value, "of the type \($0.key)") }
+            + (furtherOthers > 0 ? [note(furtherOthers, "of other types")] : [])
+            + (empty > 0 ? ["\(empty) without coordinates \(empty == 1 ? "is" : "are") not read"] : [])
     }
 
     /// Only the places of the first line; false when there is none.
@@ -71,9 +80,10 @@ struct GeoJSONReader {
         case "LineString": add([coordinates?.arrayValue ?? []], own, isLine: true)
         case "MultiLineString":
             add((coordinates?.arrayValue ?? []).map { $0.arrayValue ?? [$0] }, own, isLine: true)
-        case let type? where coordinates != nil:
-            others[String(type.prefix(32)), default: 0] += others.count < 16 ? 1 : 0
-        default: break
+        case "FeatureCollection", "GeometryCollection": break
+        case "Feature": if object["geometry"]?.objectValue == nil { empty += 1 }
+        case let type?: passOver(type)
+        case nil: break
         }
         let parts =
             [object["geometry"]].compactMap(\.self) + (object["features"]?.arrayValue ?? [])
@@ -81,8 +91,15 @@ struct GeoJSONReader {
         for part in parts { try gather(part, properties: own, depth: depth + 1) }
     }
 
+    private mutating func passOver(_ type: String) {
+        let name = String(type.prefix(32))
+        guard others[name] != nil || others.count < Self.mostTypes else { return furtherOthers += 1 }
+        others[name, default: 0] += 1
+    }
+
     private mutating func add(_ lines: [[JSONValue]], _ properties: [String: JSONValue], isLine: Bool) {
-        let lists = GeoJSONLists(properties, lengths: lines.map(\.count), isLine: isLine)
+        if lines.allSatisfy(\.isEmpty) { empty += 1 }
+        let lists = GeoJSONLists(properties, lengths: lines.map(\.count))
         for (index, line) in lines.enumerated() {
             shapes.append(
                 GeoJSONShape(

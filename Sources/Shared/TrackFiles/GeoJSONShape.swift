@@ -75,7 +75,7 @@ struct GeoJSONLists {
     private(set) var losses: [String] = []
 
     /// `lengths`: places of each line.
-    init(_ properties: [String: JSONValue], lengths: [Int], isLine: Bool) {
+    init(_ properties: [String: JSONValue], lengths: [Int]) {
         lines = lengths.map { _ in [] }
         var given = Self.times.compactMap { key in properties[key].map { (key, $0) } }
         for (key, value) in (properties["coordinateProperties"]?.objectValue ?? [:]).sorted(by: { $0.key < $1.key }) {

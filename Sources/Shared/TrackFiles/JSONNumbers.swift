@@ -6,7 +6,7 @@ package enum JSONNumbers {
     }
     .sorted { $0.count > $1.count }
 
-    /// The same text with `null` in their places; as many bytes or one more for each.
+    /// The same text with `null` in their places; at most one byte more for each, and up to five less.
     package static func withoutWords(_ bytes: [UInt8]) -> [UInt8] {
         // Texts with one of them are rare.
         guard hasWord(bytes) else { return bytes }

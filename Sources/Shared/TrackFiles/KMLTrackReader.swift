@@ -36,7 +36,8 @@ struct KMLTrackReader {
 
     /// For people: what of the file is not read.
     var notes: [String] {
-        lines == 0 ? [] : ["\(lines) lines are not read: a LineString has no times, a gx:Track has"]
+        let what = lines == 1 ? "1 line is" : "\(lines) lines are"
+        return lines == 0 ? [] : ["\(what) not read: a LineString has no times, a gx:Track has"]
     }
 
     mutating func next() throws(TrackFileError) -> FilePoint? {

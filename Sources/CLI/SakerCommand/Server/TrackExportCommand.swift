@@ -164,7 +164,7 @@ private struct ExportFile {
         try output.finish()
     }
 
-    func discard() { output.discard() }
+    mutating func discard() { output.discard() }
 }
 
 /// A file without a name for what is read again at the end; it goes with the value.
