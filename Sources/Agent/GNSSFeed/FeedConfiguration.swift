@@ -54,7 +54,7 @@ package struct FeedTiming: Hashable, Sendable {
     package var stale: Int64 = 10_000
     /// So long without a word of a receiver, the feed asks gpsd which receivers it has.
     package var ask: Int64 = 5_000
-    /// So long without a word of a receiver that gpsd has open, the receiver counts as away.
+    /// So long without a word of a receiver that gpsd has open, the receiver counts as away; longer for one that speaks seldom.
     package var mute: Int64 = 30_000
     /// So long without a byte from gpsd, the feed asks gpsd for a sign of life.
     package var quiet: Int64 = 30_000

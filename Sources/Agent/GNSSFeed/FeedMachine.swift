@@ -47,10 +47,18 @@ struct FeedMachine {
     /// When a receiver said anything last, or gpsd opened one, or the connection began; and whether gpsd was asked since.
     private var receiverHeard = MonotonicTime.distantPast
     private var hasAskedForReceivers = false
+    /// When a receiver said anything last; nil: nothing since the connection began, or since gpsd opened or lost a receiver.
+    private var lastWord: MonotonicTime?
+    /// The pauses before the last words of receivers on this connection, in milliseconds.
+    private var pauses: [Int64] = []
     private(set) var counters = FeedCounters()
 
     /// So many rejected lines end the connection, because another program than gpsd answers.
     static let mostRejected = 20
+    /// So many pauses are remembered: some minutes of a receiver that speaks once a minute, so that one long pause is forgotten.
+    private static let mostPauses = 32
+    /// Milliseconds without a word after which every receiver counts as away.
+    static let longestMute: Int64 = 900_000
 
     init(configuration: FeedConfiguration) {
         self.configuration = configuration
@@ -66,7 +74,7 @@ struct FeedMachine {
             if let report = reportBeforeSilence { due = min(due, report + timing.silence) }
             if state == .fix { due = min(due, lastReport + timing.stale) }
             if isWithReceiver {
-                due = min(due, receiverHeard + (hasAskedForReceivers ? timing.mute : min(timing.ask, timing.mute)))
+                due = min(due, receiverHeard + (hasAskedForReceivers ? mute : min(timing.ask, mute)))
             }
             return due
         }
@@ -159,7 +167,7 @@ struct FeedMachine {
             // A gpsd that has lost its receiver may say nothing of it.
             actions.append(.send("?DEVICES;\n"))
         }
-        if now >= receiverHeard + timing.mute { actions += endRun() + become(.noDevice(reason: muteReason)) }
+        if isMute(at: now) { actions += endRun() + become(.noDevice(reason: muteReason)) }
         return actions
     }
 
@@ -188,6 +196,7 @@ struct FeedMachine {
             guard case .version = message else { return rejected(roll: roll, at: now) }
             counters.connections &+= 1
             phase = .watching
+            (lastWord, pauses) = (nil, [])
             heardReceiver(at: now)
             return [.send(configuration.watchCommand)]
         case .watching: break
@@ -200,14 +209,18 @@ struct FeedMachine {
             receivers.replace(with: devices, isWhole: isWhole)
             return judgeReceivers(at: now)
         case .device(let device):
-            if device.isActive, !receivers.isActive(device.path) { heardReceiver(at: now) }
+            if device.isActive, !receivers.isActive(device.path) {
+                // How long it was closed says nothing of how often it speaks.
+                lastWord = nil
+                heardReceiver(at: now)
+            }
             receivers.update(device)
             return judgeReceivers(at: now)
         case .sky(let device, let used):
             if let used { receivers.sawSatellites(used, of: device, at: now) }
             if let wanted = configuration.device, let device, device != wanted { return [] }
             let wasMute = isMute(at: now)
-            heardReceiver(at: now)
+            receiverSpoke(at: now)
             return wasMute ? judgeReceivers(at: now) : []
         case .position(let report):
             return position(report, at: now)
@@ -222,7 +235,7 @@ struct FeedMachine {
         report.satellitesUsed = receivers.satellites(of: report.device, at: now, within: timing.skyAge)
         reportBeforeSilence = now
         lastReport = now
-        heardReceiver(at: now)
+        receiverSpoke(at: now)
         // A report is evidence of a receiver, whatever gpsd's list has room for.
         if let device = report.device, !receivers.isActive(device) {
             receivers.update(GPSDDevice(path: device, isActive: true))
@@ -242,10 +255,12 @@ struct FeedMachine {
 
     private mutating func error(_ text: String) -> [Action] {
         if text.contains("ermission denied") {
+            lastWord = nil
             return endRun() + become(.permissionDenied(reason: "gpsd: \(text)"))
         }
         // gpsd's answers to a WATCH for a receiver that it does not have or cannot open.
         if text.hasPrefix("No such device") || text.hasPrefix("Can't assign") {
+            lastWord = nil
             return endRun() + become(.noDevice(reason: "gpsd: \(text)"))
         }
         return []
@@ -253,6 +268,7 @@ struct FeedMachine {
 
     private mutating func judgeReceivers(at now: MonotonicTime) -> [Action] {
         if let reason = receivers.lack(of: configuration.device) {
+            lastWord = nil
             return endRun() + become(.noDevice(reason: reason))
         }
         // That gpsd has it open makes no silent receiver talk.
@@ -264,12 +280,22 @@ struct FeedMachine {
         hasAskedForReceivers = false
     }
 
-    private func isMute(at now: MonotonicTime) -> Bool { now >= receiverHeard + timing.mute }
+    private mutating func receiverSpoke(at now: MonotonicTime) {
+        if let lastWord { pauses = pauses.suffix(Self.mostPauses - 1) + [min(now - lastWord, Self.longestMute)] }
+        lastWord = now
+        heardReceiver(at: now)
+    }
+
+    /// Milliseconds without a word after which a receiver that gpsd has open counts as away: three times the longest pause that it
+    /// made lately, for a receiver that speaks seldom.
+    private var mute: Int64 { max(timing.mute, min(3 * (pauses.max() ?? 0), Self.longestMute)) }
+
+    private func isMute(at now: MonotonicTime) -> Bool { now >= receiverHeard + mute }
 
     private var muteReason: String {
         let name = configuration.device.map { "the receiver \($0)" } ?? "the receiver"
         return
-            "\(name) has sent nothing for \(timing.mute / 1000) s: unplugged, switched off, or another speed of the port"
+            "\(name) has sent nothing for \(mute / 1000) s: unplugged, switched off, or another speed of the port"
     }
 
     private var isWithReceiver: Bool { state == .fix || state == .noFix }

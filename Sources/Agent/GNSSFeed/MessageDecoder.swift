@@ -6,7 +6,7 @@ internal import TrackModel
 enum GPSDMessage: Hashable {
     /// gpsd's greeting, and gpsd's answer to ?VERSION.
     case version(release: String)
-    /// All receivers of gpsd; `isWhole`: false when gpsd has named more than ``MessageShape/mostElements``.
+    /// All receivers of gpsd; `isWhole`: false when there may be more than ``MessageShape/mostElements``, of which the rest is not read.
     case devices([GPSDDevice], isWhole: Bool = true)
     /// One receiver came, went, or identified itself.
     case device(GPSDDevice)

@@ -7,8 +7,8 @@ internal import TrackModel
 struct ReceiverList: Hashable {
     private struct Receiver: Hashable {
         var isActive: Bool
-        /// Grows with each word about a receiver.
-        var turn: UInt64
+        /// Which word of gpsd about a receiver was the last about this one.
+        var lastHeard: UInt64
     }
 
     private struct Satellites: Hashable {
@@ -20,7 +20,8 @@ struct ReceiverList: Hashable {
 
     private var receivers: [String: Receiver] = [:]
     private var satellites: [String?: Satellites] = [:]
-    private var turn: UInt64 = 0
+    /// Words of gpsd about receivers.
+    private var words: UInt64 = 0
     /// gpsd has named more receivers than the list has room for.
     private var isCut = false
 
@@ -35,13 +36,13 @@ struct ReceiverList: Hashable {
         if receivers[device.path] == nil, receivers.count >= Self.most {
             let oldest = receivers.min { left, right in
                 left.value.isActive == right.value.isActive
-                    ? left.value.turn < right.value.turn : !left.value.isActive
+                    ? left.value.lastHeard < right.value.lastHeard : !left.value.isActive
             }
             if let oldest { receivers[oldest.key] = nil }
             isCut = true
         }
-        turn &+= 1
-        receivers[device.path] = Receiver(isActive: device.isActive, turn: turn)
+        words &+= 1
+        receivers[device.path] = Receiver(isActive: device.isActive, lastHeard: words)
         if !device.isActive { satellites[device.path] = nil }
     }
 
