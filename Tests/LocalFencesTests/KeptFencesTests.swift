@@ -1,5 +1,7 @@
+import Geodesy
 import Geofencing
 import Testing
+import TrackModel
 import TrackTestKit
 
 @testable import LocalFences
@@ -17,6 +19,62 @@ import TrackTestKit
         init(number: Int32, encoded bytes: [UInt8], isKnown: Bool = false) {
             self.number = number
             encoded = bytes
+        }
+    }
+
+    /// A fence that tells how often it was made.
+    private struct Counted: KeepableFence {
+        nonisolated(unsafe) static var count = 0
+        let number: Int32
+        let encoded: [UInt8]
+        var facts: Int32 { number }
+        var vertexCount: Int { 0 }
+        var fenceStart: Int { 0 }
+
+        init(number: Int32, encoded bytes: [UInt8], isKnown: Bool = false) {
+            (self.number, encoded) = (number, bytes)
+            Self.count += 1
+        }
+    }
+
+    @Test func bytesAreReplacedWithoutMakingTheFence() {
+        var kept = Kept<Counted>()
+        for number in 1...100 as ClosedRange<Int32> {
+            kept[number] = Counted(number: number, encoded: [1, 2, 3, 4, UInt8(number)])
+        }
+        let (bytes, before) = (kept.bytes, Counted.count)
+        for number in 0...101 as ClosedRange<Int32> { kept.replace(number, from: 1, with: [7, 8]) }
+        #expect(Counted.count == before)
+        #expect(kept.encoded(42) == [1, 7, 8, 4, 42] && kept.facts(of: 42) == 42)
+        #expect(kept.bytes == bytes && kept.count == 100)
+    }
+
+    /// The oracle makes each fence anew.
+    @Test func timesAreSetAsIfTheFenceWereMadeAnew() throws {
+        let line = (0..<300).map { Degrees(latitude: 40 + Double($0 % 2) / 1000, longitude: 116 + Double($0) / 1000) }
+        let shapes = [
+            circle(), FenceDefinition(ShapeDraft(.corridor(line, offset: 50))), circle(70) { $0.name = "gate" },
+        ]
+        let (old, new) = (Timestamp(milliseconds: -5), Timestamp(milliseconds: 1_795_000_000_123))
+        for joined in [0, 3] {
+            var (kept, model) = (KeptFences(), KeptFences())
+            for (index, definition) in shapes.enumerated() {
+                let number = Int32(index + 1)
+                var fence = LocalFence(try Fence(id: number, definition, at: Timestamp(milliseconds: 1)), since: old)
+                for entity in 0..<joined { fence.join(ExactName("van \(entity)"), since: old) }
+                kept[number] = fence
+                switch index {
+                case 0: break
+                case 1: (fence.since, fence.revised) = (new, new)
+                default: fence.revised = new
+                }
+                model[number] = fence
+            }
+            kept.begin(2, since: new)
+            kept.revise(3, at: new)
+            kept.begin(9, since: new)
+            #expect(kept == model)
+            #expect(kept.numbers.allSatisfy { kept[$0] == model[$0] && kept.encoded($0) == model.encoded($0) })
         }
     }
 

@@ -146,16 +146,8 @@ package struct FenceBook: Hashable, Sendable {
 
     /// Fences were made, and others got another area, some time ago, and judge only from now on.
     mutating func begin(_ created: [Int32], reshaped: [Int32], since: Timestamp) {
-        for number in created {
-            guard var fence = fences[number], fence.since != since || fence.revised != since else { continue }
-            (fence.since, fence.revised) = (since, since)
-            fences[number] = fence
-        }
-        for number in reshaped {
-            guard var fence = fences[number], fence.revised != since else { continue }
-            fence.revised = since
-            fences[number] = fence
-        }
+        for number in created { fences.begin(number, since: since) }
+        for number in reshaped { fences.revise(number, at: since) }
     }
 
     /// The fence has begun to watch an entity: no point of it before `since` is judged.

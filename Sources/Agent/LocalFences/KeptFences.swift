@@ -29,7 +29,7 @@ package struct Kept<Value: KeepableFence>: Hashable, Sendable {
         let number: Int32
         /// At most the bound of one fence.
         let vertices: Int32
-        let bytes: FenceBytes
+        var bytes: FenceBytes
         let facts: Value.Facts
     }
 
@@ -74,6 +74,15 @@ package struct Kept<Value: KeepableFence>: Hashable, Sendable {
     /// - Throws: ``MemoryCodingError`` for bytes that no version of this program wrote.
     package mutating func add(_ number: Int32, encoded bytes: [UInt8]) throws(MemoryCodingError) {
         put(try Value(number: number, encoded: bytes, isKnown: false), as: bytes)
+    }
+
+    /// Puts other bytes in the place of those that begin at `start` of what the disk has of a fence, and makes no fence of them. Its
+    /// facts stay, so they must not depend on these bytes.
+    mutating func replace(_ number: Int32, from start: Int, with bytes: [UInt8]) {
+        let place = place(of: number)
+        guard place < entries.count, entries[place].number == number else { return }
+        let isReplaced = entries[place].bytes.replace(from: start, with: bytes)
+        assert(isReplaced, "bytes \(start) and following of fence \(number) are packed with others")
     }
 
     private mutating func put(_ fence: Value, as encoded: [UInt8]) {

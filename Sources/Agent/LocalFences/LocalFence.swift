@@ -63,7 +63,7 @@ package struct LocalFence: KeepableFence {
 
     // MARK: As bytes
 
-    /// The format: docs/formats/fences.md.
+    /// The format: docs/formats/fences.md. ``Kept`` puts other times into the first 16 bytes.
     package var encoded: [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(fixed: since.milliseconds)
@@ -91,5 +91,21 @@ package struct LocalFence: KeepableFence {
             joined.append(Joined(entity: ExactName(name), since: Timestamp(milliseconds: try rest.integer())))
         }
         fence = try Fence(id: number, encoded: rest.remaining, isKnown: isKnown)
+    }
+}
+
+extension Kept where Value == LocalFence {
+    /// The fence judges from `since` on. It is not made for that: an import may have ten thousand of them.
+    mutating func begin(_ number: Int32, since: Timestamp) {
+        var times: [UInt8] = []
+        times.append(fixed: since.milliseconds)
+        replace(number, from: 0, with: times + times)
+    }
+
+    /// Places are set anew from points before `time`. The fence is not made for that.
+    mutating func revise(_ number: Int32, at time: Timestamp) {
+        var revised: [UInt8] = []
+        revised.append(fixed: time.milliseconds)
+        replace(number, from: 8, with: revised)
     }
 }

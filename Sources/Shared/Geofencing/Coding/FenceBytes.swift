@@ -8,7 +8,7 @@ package struct FenceBytes: Hashable, Sendable {
 
     /// How many bytes and lines there are. Then for each line the bytes before it, counted, and its vertices. Then the bytes
     /// behind the last line, counted.
-    private let packed: [UInt8]
+    private var packed: [UInt8]
 
     /// `fenceStart`: where in these bytes those of ``Fence/encoded`` begin.
     package init(_ encoded: [UInt8], fenceStart: Int = 0) {
@@ -26,6 +26,18 @@ package struct FenceBytes: Hashable, Sendable {
         writer.counted(encoded[index...])
         // Growing has left room that would stay.
         packed = writer.bytes.withUnsafeBufferPointer { Array($0) }
+    }
+
+    /// Puts other bytes in the place of those that begin at `start` of ``encoded``: of what stands before the first vertex, which is
+    /// packed as it is. False: they are not all there, and nothing has changed.
+    package mutating func replace(from start: Int, with bytes: [UInt8]) -> Bool {
+        var reader = ByteReader(packed)
+        guard (try? reader.unsigned()) != nil, (try? reader.unsigned()) != nil,
+            let plain = (try? reader.unsigned()).map({ Int(clamping: $0) }), start >= 0, start + bytes.count <= plain
+        else { return false }
+        let first = reader.position + start
+        packed.replaceSubrange(first..<first + bytes.count, with: bytes)
+        return true
     }
 
     /// Of ``encoded``.
