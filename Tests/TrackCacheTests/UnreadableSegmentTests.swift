@@ -167,6 +167,22 @@ import TrackTestKit
         #expect(cache.numbers() == Array(0..<10) + Array(20..<Int(second) - 1) + Array(1500..<3000))
     }
 
+    /// What a clear could not look at is counted for its cause once the disk gives it back.
+    @Test(arguments: [CacheLoss.cleared, .wrongDate])
+    func aClearThatCouldNotLookCountsForItsCause(cause: CacheLoss) throws {
+        let ring = Ring()
+        let cache = try ring.open()
+        cache.fill(0..<1500)
+        ring.disk.faults = [DiskFault([.read], number: 5)]
+        #expect(try cache.clear(entities: nil, from: 10, through: 19, as: cause, now: 0).records == 0)
+        ring.disk.faults = []
+        #expect(cache.numbers() == Array(0..<10) + Array(20..<1500))
+        // Whoever asks for the count makes the cache look again.
+        #expect(cache.count == 1490)
+        let counters = cache.counters
+        #expect((counters.cleared, counters.disproved) == (cause == .cleared ? (10, 0) : (0, 10)))
+    }
+
     /// The file that nobody can read counts for the bound, and is the first that the bound takes.
     @Test func theBoundTakesTheFileThatNobodyCanRead() throws {
         let ring = Ring(limit: 4 * TrackCacheOptions.smallestSegment)

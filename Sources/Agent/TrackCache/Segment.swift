@@ -24,8 +24,10 @@ struct Segment {
     /// Records known to be damaged, so that each is counted once.
     var damaged: UInt64 = 0
     var readFailures = 0
-    /// A clear could not look into it: the tally may count what is cleared.
-    var isTallyStale = false
+    /// A clear could not look into it, so the tally may count what is cleared; as what the records of it count. Of several clears
+    /// the first.
+    var missedClear: CacheLoss?
+    var isTallyStale: Bool { missedClear != nil }
 
     /// Whether no number in it is missing: then counting needs no reading.
     var isDense: Bool { !isTallyStale && tally.count > 0 && tally.count == last - first + 1 }
@@ -36,7 +38,7 @@ struct Segment {
     mutating func giveUp() {
         last = first - 1
         tally = SegmentTally()
-        isTallyStale = false
+        missedClear = nil
         isWhole = false
         holdsUnread = true
     }

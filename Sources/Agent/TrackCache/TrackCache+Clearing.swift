@@ -37,7 +37,7 @@ extension TrackCache {
             || segments.contains(where: \.hasLeftovers) || !doomed.isEmpty || hasUnsynchronisedUnlinks
         for index in segments.indices where segments[index].last > uploading.acknowledged {
             guard let matched = clearSegment(index, clear, cause) else {
-                lookAgain(at: index)
+                lookAgain(at: index, for: cause)
                 mayHaveMissed = true
                 continue
             }
@@ -51,7 +51,7 @@ extension TrackCache {
         }
         if let ends { noteLoss(cause, ends.first, through: ends.last) }
         if removed == 0, !mayHaveMissed { return ClearedCount(records: 0, isDurable: true) }
-        if cause == .wrongDate { counters.disproved += removed } else { counters.cleared += removed }
+        count(removed, as: cause)
         if clear.clearsEverything {
             tombstones = pieces
             unsavedTombstones = pieces.count
@@ -82,7 +82,7 @@ extension TrackCache {
             let clear = Tombstone(below: highestSeen + 1, entities: clear.entities, times: clear.times)
             for index in segments.indices where segments[index].last > uploading.acknowledged {
                 guard let matched = clearSegment(index, clear, .cleared) else {
-                    lookAgain(at: index)
+                    lookAgain(at: index, for: .cleared)
                     continue
                 }
                 counters.cleared += matched
@@ -116,14 +116,14 @@ extension TrackCache {
     }
 
     /// The disk refused to show what a clear takes from a segment.
-    private func lookAgain(at index: Int) {
-        segments[index].isTallyStale = true
-        noteLoss(.cleared, segments[index].first, through: segments[index].last)
+    private func lookAgain(at index: Int, for cause: CacheLoss) {
+        segments[index].missedClear = segments[index].missedClear ?? cause
+        noteLoss(cause, segments[index].first, through: segments[index].last)
     }
 
     /// Counts anew, once the disk answers, what a clear could not look at; until then more is the safer guess.
     func refreshTally(_ index: Int) {
-        guard segments[index].isTallyStale else { return }
+        guard let cause = segments[index].missedClear else { return }
         var kept = SegmentTally()
         let isRead = scan(segments[index]) { record, entity, _ in
             kept.add(entity: entity, sequence: record.sequence, time: record.time, bytes: record.bodyBytes)
@@ -131,8 +131,13 @@ extension TrackCache {
         guard isRead else { return }
         let before = segments[index].tally.count
         segments[index].tally = kept
-        segments[index].isTallyStale = false
-        counters.cleared += before - min(kept.count, before)
+        segments[index].missedClear = nil
+        count(before - min(kept.count, before), as: cause)
+    }
+
+    /// Counts what a clear has taken.
+    private func count(_ records: UInt64, as cause: CacheLoss) {
+        if cause == .wrongDate { counters.disproved += records } else { counters.cleared += records }
     }
 
     /// Counts what a clear takes from a segment and tallies the rest anew; nil when the segment cannot be read.

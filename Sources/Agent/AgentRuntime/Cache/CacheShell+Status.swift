@@ -5,6 +5,24 @@ internal import TrackModel
 
 // The ring's part of the metrics and of the vehicle's health.
 extension CacheShell {
+    /// Points that the server has acknowledged since the start.
+    var acknowledged: UInt64 { snapshot.counters.acknowledged }
+
+    /// Points lost by reason, with the reasons for which none is lost.
+    var losses: [String: UInt64] {
+        var lost = snapshot.everyLoss
+        lost["disk_hangs"] = tally.lostBusyDisk
+        lost["undecodable"] = tally.undecodable
+        return lost
+    }
+
+    func count(in counters: inout AgentCounters) {
+        counters.gathered = Int64(clamping: tally.gathered)
+        counters.acknowledged = Int64(clamping: acknowledged)
+        counters.lost = losses.filter { $0.value > 0 }.mapValues { Int64(clamping: $0) }
+        counters.lastLossTime = lastLoss?.milliseconds
+    }
+
     /// The part of the ring in the vehicle's health.
     var health: HealthReport {
         var lost: [HealthReport.LossReason: UInt64] = [:]

@@ -48,7 +48,7 @@ final class CacheShell {
     private var forecast = FillForecast()
     private(set) var tally = Tally()
     /// When points were lost last; losses before this start are not in it.
-    private var lastLoss: SystemTime?
+    private(set) var lastLoss: SystemTime?
     /// The same by the clock of the loop; for what the opening lost, the start.
     private(set) var lossSeen: MonotonicTime?
     /// The loss that a new point may meet too: its reason and when it was met last.
@@ -57,6 +57,7 @@ final class CacheShell {
     private var toldLosses: [String: UInt64] = [:]
     /// The disk's queue was full when it was asked last.
     private var isQueueFull = false
+    private var isDisproofRefused = false
     /// Settings that the disk's queue had no place for.
     private var settings: [SettingKey: @Sendable (TrackCache) -> Void] = [:]
     private let callers: PatientCallers
@@ -244,13 +245,27 @@ final class CacheShell {
     /// Points in this range have a date that turned out to be wrong. Those that the ring cannot drop the server refuses.
     func disprove(_ dates: ClosedRange<Timestamp>) {
         let (from, through, now) = (dates.lowerBound.milliseconds, dates.upperBound.milliseconds, context.now)
-        onDisk { cache in
-            _ = try? cache.clear(entities: nil, from: from, through: through, as: .wrongDate, now: now)
+        let isAccepted = onDisk { cache -> String? in
+            do throws(TrackCacheError) {
+                _ = try cache.clear(entities: nil, from: from, through: through, as: .wrongDate, now: now)
+                return nil
+            } catch {
+                return error.detail
+            }
+        } then: { [self] refusal in
+            disproved(refusal: refusal)
         }
+        if !isAccepted { disproved(refusal: "the disk does not answer") }
     }
 
-    /// Points that the server has acknowledged since the start.
-    var acknowledged: UInt64 { snapshot.counters.acknowledged }
+    /// Told once until points are dropped again.
+    private func disproved(refusal: String?) {
+        defer { isDisproofRefused = refusal != nil }
+        guard let refusal, !isDisproofRefused else { return }
+        context.log.warning(
+            "Points whose date is wrong stay in the cache, and the server is to refuse them",
+            metadata: ["reason": "\(refusal)"])
+    }
 
     /// How a service was stopped. `before`: how many points were acknowledged when the stop began.
     func stopReply(entity: String, before: UInt64) -> EventLoopFuture<StopServiceReply> {
@@ -382,19 +397,4 @@ final class CacheShell {
 
     /// The reason for which points were lost since a time; nil: none that a new point may meet too.
     func loss(since time: MonotonicTime) -> String? { latestLoss.flatMap { $0.at >= time ? $0.reason : nil } }
-
-    /// Points lost by reason, with the reasons for which none is lost.
-    var losses: [String: UInt64] {
-        var lost = snapshot.everyLoss
-        lost["disk_hangs"] = tally.lostBusyDisk
-        lost["undecodable"] = tally.undecodable
-        return lost
-    }
-
-    func count(in counters: inout AgentCounters) {
-        counters.gathered = Int64(clamping: tally.gathered)
-        counters.acknowledged = Int64(clamping: acknowledged)
-        counters.lost = losses.filter { $0.value > 0 }.mapValues { Int64(clamping: $0) }
-        counters.lastLossTime = lastLoss?.milliseconds
-    }
 }
