@@ -31,7 +31,7 @@ import Testing
         #expect(notes.timerFired() == [.write])
         #expect(notes.refused() == [.setTimer(milliseconds: 2000)])
         #expect(notes.timerFired() == [.write])
-        #expect(notes.taken() == [.relieved] && notes.waiting == [])
+        #expect(notes.taken() == [.relieved(lost: 0)] && notes.waiting == [])
         #expect(notes.add(3) == [.write] && notes.taken() == [])
         #expect(notes.timerFired() == [])
     }
@@ -40,7 +40,12 @@ import Testing
         var notes = JournalNotes<Int>()
         _ = notes.add(0)
         _ = notes.refused()
-        for note in 1...(JournalNotes<Int>.most + 1) { #expect(notes.add(note) == []) }
+        for note in 1..<JournalNotes<Int>.most { #expect(notes.add(note) == []) }
+        // Told once, with the count at the end.
+        #expect(notes.add(JournalNotes<Int>.most) == [.complainOfLoss] && notes.add(-1) == [])
         #expect(notes.waiting.count == JournalNotes<Int>.most && notes.waiting.first == 2 && notes.lost == 2)
+        #expect(notes.taken() == [.relieved(lost: 2)])
+        for note in 0..<JournalNotes<Int>.most { _ = notes.add(note) }
+        #expect(notes.add(-1) == [.complainOfLoss, .write] && notes.lost == 3)
     }
 }

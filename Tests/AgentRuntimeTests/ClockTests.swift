@@ -2,6 +2,7 @@ import AgentControl
 import Foundation
 import Synchronization
 import Testing
+import TrackModel
 
 @testable import AgentRuntime
 
@@ -53,6 +54,8 @@ import Testing
             try await refusal(agent, "certificate_not_yet_valid", "1970-01-01", "no fix has told another")
             let reason = try await agent.on { $0.agent.report().link.lastError ?? "" }
             #expect(reason.contains("first fix"), "\(reason)")
+            // Nobody is to do anything about it.
+            #expect(try await agent.on { !$0.agent.verdict.obstacles.contains { $0.kind == .loginRefused } })
             try await fix(agent, at: Self.validity.lowerBound + 100)
             try await online(agent)
         }
@@ -71,6 +74,17 @@ import Testing
         try await withAgent(Self.never) { agent, _ in
             try await fix(agent, at: Self.validity.upperBound + 100)
             try await refusal(agent, "certificate_expired", "the receiver's", state: .refused)
+        }
+    }
+
+    @Test func aCertificateThatHasEndedByBothClocksIsRefused() async throws {
+        let unkept = SystemClock(seconds: Self.validity.upperBound + 20 * 86_400, isSynchronised: false)
+        try await withAgent(unkept) { agent, clock in
+            try await fix(agent, at: Self.validity.upperBound + 100)
+            try await refusal(agent, "certificate_expired", state: .refused)
+            #expect(try await agent.on { $0.agent.verdict.obstacles.contains { $0.kind == .loginRefused } })
+            clock.set(SystemClock(seconds: Self.validity.lowerBound + 5, isSynchronised: true))
+            try await online(agent)
         }
     }
 

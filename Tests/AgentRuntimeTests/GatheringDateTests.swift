@@ -12,6 +12,18 @@ import TrackTestKit
 
 /// Receivers with wrong dates and without any, as far as the shell of gathering is concerned.
 @Suite struct GatheringDateTests {
+    /// A damaged file says any time, and a clock may have been years ahead.
+    @Test(arguments: [Int64.min, -1, 0, 1_780_000_000_000, .max])
+    func anyTimeMayStandInTheFileOfBefore(milliseconds: Int64) {
+        let setup = GatheringShellTests.Setup()
+        let shell = GatheringShell(
+            setup.bench.context, feeds: setup.feeds, gnss: setup.gnss, settings: Settings(), newest: nil,
+            gap: setup.gap, stopped: SystemTime(milliseconds: milliseconds)
+        ) { _ in }
+        let now = setup.bench.context.now
+        #expect(milliseconds == .max ? shell.notGatheringSince == now : shell.notGatheringSince <= now)
+    }
+
     /// A receiver that is a day ahead for twelve seconds silences nobody.
     @Test func aWrongDateIsGivenUpAndItsPointsAreDropped() {
         let setup = GatheringShellTests.Setup()

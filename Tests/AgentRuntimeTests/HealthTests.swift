@@ -56,6 +56,56 @@ import TrackWire
         #expect(agent.log.ids.contains(MessageID.pointsReturned.rawValue))
     }
 
+    /// The journal is told of few silences, and of each long one.
+    @Test func aLongSilenceSoonAfterAShortOneIsInTheJournal() throws {
+        let agent = try loggedIn()
+        func count(_ id: MessageID) -> Int { agent.log.ids.count { $0 == id.rawValue } }
+        try agent.fix(0, north: 0)
+        try agent.wait(seconds: 45)
+        #expect(count(.pointsMissing) == 1)
+        try agent.fix(60, north: 0)
+        #expect(count(.pointsReturned) == 1)
+        try agent.wait(seconds: 100)
+        #expect(count(.pointsMissing) == 1)
+        try agent.wait(seconds: 560)
+        #expect(count(.pointsMissing) == 2)
+        // Nobody misses points of a gathering that was stopped.
+        _ = agent.agent.stopGather(by: .person)
+        _ = agent.agent.startGather(keepTrying: true)
+        try agent.fix(900, north: 0)
+        #expect(count(.pointsReturned) == 1)
+    }
+
+    /// What another server, or a service that was stopped since, has refused is no loss of now.
+    @Test func whatTheServerRefusedEndsWithTheService() throws {
+        for isStopped in [true, false] {
+            let agent = try loggedIn()
+            agent.isStoring = false
+            try agent.fix(0, north: 0)
+            try agent.wait(seconds: 35)
+            var ack = UploadAck()
+            ack.storedThrough = 1
+            var refused = RefusedPoint()
+            refused.sequence = 1
+            ack.refused = [refused]
+            try agent.send(.uploadAck(ack))
+            try agent.fix(40, north: 0)
+            #expect(agent.agent.verdict.obstacles.map(\.kind) == [.losingPoints])
+            if isStopped {
+                _ = agent.agent.stopService(timeout: nil, by: .person)
+                try agent.wait(seconds: 12)
+                _ = agent.agent.startService(entity: nil)
+                _ = agent.agent.startGather(keepTrying: true)
+            } else {
+                var configuration = agent.agent.configuration
+                configuration.server.host = "other.example"
+                _ = agent.agent.reload(configuration)
+            }
+            try agent.wait(seconds: 2)
+            #expect(!agent.agent.verdict.obstacles.contains { $0.kind == .losingPoints }, "stopped: \(isStopped)")
+        }
+    }
+
     /// Somebody stops gathering, or the service: the server hears of it, and keeps it.
     @Test func aVehicleThatSomebodyStopsTellsItsServer() throws {
         let gather = try loggedIn()

@@ -1,7 +1,9 @@
 import AgentControl
+import ConfigurationFile
 import Foundation
 import NIOCore
 import Testing
+import TrackTestKit
 
 @testable import AgentRuntime
 
@@ -85,6 +87,34 @@ import Testing
             try await reload(nil)
             try await agent.wait("online") { $0.agent.link.status.state == .online }
         }
+    }
+
+    /// Only the server knows which entity a device is, and it has not said so yet.
+    @Test func aDeviceWithoutASessionIsTakenForNoOtherEntity() async throws {
+        let agent = try await RunningAgent.start()
+        func reload(_ trouble: String?) async throws {
+            _ = try await agent.loop.flatSubmit { [agent] in
+                var configuration = agent.parts.value.agent.configuration
+                configuration.service.accessKey = Secret("")
+                configuration.service.secretTrouble = trouble
+                return agent.parts.value.agent.reload(configuration)
+            }.get()
+        }
+        func refusal() async throws -> AgentControlError? {
+            do {
+                _ = try await agent.client.startService(entity: "bus")
+                return nil
+            } catch let error as AgentControlError {
+                return error
+            }
+        }
+        try await reload(nil)
+        let device = try #require(try await refusal())
+        #expect(device.reason.contains("certificate of its own") && device.reason.hasSuffix("Nothing has changed here"))
+        #expect(!device.reason.contains("device move") && !device.reason.contains("van"), "\(device.reason)")
+        try await reload("[service] ak_file: /etc/saker/ak does not exist")
+        #expect(try await refusal()?.reason.contains("certificate of its own") != true)
+        _ = try await agent.stop()
     }
 
     @Test func aKeyThatIsNotTheCertificatesIsMendedInItsFile() async throws {

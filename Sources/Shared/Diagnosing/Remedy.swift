@@ -1,9 +1,9 @@
 /// What both doctors advise. Each command works when it is typed on a Debian without further packages.
 package enum Remedy {
-    /// A clock that is wrong, or that nobody keeps.
+    /// A clock that is wrong, or that nobody keeps. date(1) refuses the letters, so nobody sets an example's time.
     package static let clock =
         "sudo apt install systemd-timesyncd, then: sudo systemctl enable --now systemd-timesyncd. Without a network: sudo date -s "
-        + "'2026-03-05 08:20'"
+        + "'YYYY-MM-DD hh:mm', with the right date and time in place of the letters"
     /// What the clock says, for a person to compare.
     package static let lookAtClock = "Is the clock right? date"
 

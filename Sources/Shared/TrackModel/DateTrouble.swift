@@ -34,25 +34,33 @@ package enum DateTrouble: Hashable, Sendable {
 
 extension DateTrouble: CustomStringConvertible {
     /// For people: what is wrong and what follows from it, in one clause.
-    package var description: String {
+    package var description: String { "\(observation): \(consequence)" }
+
+    /// For people: what is wrong, in one clause.
+    package var observation: String {
         switch self {
-        case .disagreement(let receiver, let clock, let isClockUsed):
+        case .disagreement(let receiver, let clock, _):
             let times = Timestamp.told(receiver, clock)
-            return "the receiver's date is \(times.0); the computer's clock says \(times.1): points have the "
-                + (isClockUsed ? "clock's time" : "receiver's time")
-        case .missing(true): return "the receiver tells no time: points have the time of the computer's clock"
-        case .missing(false):
-            return "the receiver tells no time, and nobody keeps the computer's clock: no points are made"
-        case .standing(let receiver, true):
-            return
-                "the receiver's clock stands still at \(receiver.minute): points have the time of the computer's clock"
+            return "the receiver's date is \(times.0); the computer's clock says \(times.1)"
+        case .missing(true): return "the receiver tells no time"
+        case .missing(false): return "the receiver tells no time, and nobody keeps the computer's clock"
+        case .standing(let receiver, true): return "the receiver's clock stands still at \(receiver.minute)"
         case .standing(let receiver, false):
-            return "the receiver's clock stands still at \(receiver.minute), and nobody keeps the computer's clock: "
-                + "no points are made"
+            return "the receiver's clock stands still at \(receiver.minute), and nobody keeps the computer's clock"
+        case .receivers: return "two receivers tell different dates"
+        }
+    }
+
+    /// What follows from it for the points that are made.
+    private var consequence: String {
+        switch self {
+        case .disagreement(_, _, let isClockUsed):
+            return "points have the " + (isClockUsed ? "clock's time" : "receiver's time")
+        case .missing(true), .standing(_, true): return "points have the time of the computer's clock"
+        case .missing(false), .standing(_, false): return "no points are made"
         case .receivers(let used, let other, let device):
             let times = Timestamp.told(used, other)
-            return "two receivers tell different dates: points have \(times.0); "
-                + "\(device ?? "the other receiver") says \(times.1)"
+            return "points have \(times.0); \(device ?? "the other receiver") says \(times.1)"
         }
     }
 

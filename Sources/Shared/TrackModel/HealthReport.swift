@@ -113,10 +113,10 @@ package struct HealthReport: Hashable, Sendable {
         receiver != other.receiver || isGathering != other.isGathering || disk != other.disk
             || certificateEnd != other.certificateEnd || Set(losses.keys) != Set(other.losses.keys)
             || verdict?.obstacle != other.verdict?.obstacle
-            || isDatesNews(after: other)
+            || datesDiffer(from: other)
     }
 
-    private func isDatesNews(after other: HealthReport) -> Bool {
+    private func datesDiffer(from other: HealthReport) -> Bool {
         guard let dates, let others = other.dates else { return (dates == nil) != (other.dates == nil) }
         return !dates.isLike(others)
     }

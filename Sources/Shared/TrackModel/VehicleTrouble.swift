@@ -14,7 +14,7 @@ package enum VehicleTrouble: Hashable, Sendable {
     case noPoints(TrackingObstacle, rejected: UInt64, seconds: Int64)
     /// Somebody has stopped gathering or the service, or nobody has started it; nil: nobody knows since when.
     case notGathering(since: Timestamp?, isServiceStopped: Bool)
-    /// The receiver's dates cannot be right, or are missing, although the agent is to make points.
+    /// The receiver's date and the computer's clock disagree, or two receivers do, although the agent is to make points.
     case dates(DateTrouble)
     /// Not heard for so many seconds, and it had not said goodbye.
     case silent(Int64)

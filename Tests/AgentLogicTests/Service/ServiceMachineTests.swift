@@ -20,6 +20,20 @@ struct ServiceMachineTests {
         #expect(machine.uplinkChanged(.online) == [])
     }
 
+    /// The refused entity helps nobody: neither the failed start nor a stop of it is remembered with it.
+    @Test(arguments: [true, false]) func aStopWhileARefusedStartEndsRemembersTheEntityOfBefore(isDrained: Bool) {
+        var machine = ServiceSetup.online.make()
+        _ = machine.stopService(request: request(2))
+        _ = machine.uplinkStopped(drained: true)
+        _ = machine.startService(entity: "no such", request: request(3))
+        let refused = LinkTrouble(.parameter, "no such entity")
+        let actions = machine.uplinkChanged(.refused(until: 9, refused))
+        #expect(actions.contains(.persist(TargetState(entity: van))))
+        #expect(machine.stopService(request: request(4)) == [.persist(TargetState(entity: van))])
+        _ = machine.uplinkStopped(drained: isDrained)
+        #expect(machine.target == TargetState(entity: van))
+    }
+
     @Test func aStartWithoutTheServerSucceedsOfflineAndComesOnlineLater() {
         var machine = ServiceSetup.starting.make()
         #expect(

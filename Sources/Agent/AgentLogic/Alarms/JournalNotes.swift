@@ -10,8 +10,10 @@ package struct JournalNotes<Note: Hashable & Sendable>: Hashable, Sendable {
         case setTimer(milliseconds: Int64)
         /// The journal takes no notes; told once.
         case complain
-        /// The journal takes notes again.
-        case relieved
+        /// Notes are forgotten from now on, because too many wait; told once until the journal takes notes again.
+        case complainOfLoss
+        /// The journal takes notes again. `lost`: so many were forgotten meanwhile.
+        case relieved(lost: UInt64)
     }
 
     /// Notes that wait; of more, the newest.
@@ -21,6 +23,8 @@ package struct JournalNotes<Note: Hashable & Sendable>: Hashable, Sendable {
     package private(set) var waiting: [Note] = []
     /// Notes that were forgotten because too many waited.
     package private(set) var lost: UInt64 = 0
+    /// Those of them since the journal took notes last.
+    private var lostLately: UInt64 = 0
     private var pause = RetryPause()
 
     package init() {}
@@ -29,18 +33,24 @@ package struct JournalNotes<Note: Hashable & Sendable>: Hashable, Sendable {
     package mutating func add(_ note: Note) -> [Action] {
         waiting.removeAll { $0 == note }
         waiting.append(note)
+        var complaint: [Action] = []
         if waiting.count > Self.most {
             waiting.removeFirst()
             lost += 1
+            lostLately += 1
+            if lostLately == 1 { complaint = [.complainOfLoss] }
         }
-        return pause.isFailing ? [] : [.write]
+        return complaint + (pause.isFailing ? [] : [.write])
     }
 
     /// The journal has what was waiting, or will have it before anything that it is asked from now on.
     package mutating func taken() -> [Action] {
         waiting = []
-        defer { pause.succeeded() }
-        return pause.isFailing ? [.relieved] : []
+        defer {
+            pause.succeeded()
+            lostLately = 0
+        }
+        return pause.isFailing ? [.relieved(lost: lostLately)] : []
     }
 
     /// The journal has taken none of it.

@@ -156,7 +156,8 @@ package struct ServiceMachine: Hashable, Sendable {
             // A start has failed, and nobody has asked for a stop yet: this caller hears when the service has stopped.
             guard stopRequest == nil else { return [.reply(request, .stopService(.inProgress))] }
             stopRequest = request
-            return [persist(TargetState(entity: entity))]
+            // Not the entity of the start that has failed.
+            return [persist(TargetState(entity: target.entity))]
         case .starting, .online, .offline:
             stopRequest = request
             let persisted = persist(TargetState(entity: entity))

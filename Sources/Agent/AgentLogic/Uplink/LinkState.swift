@@ -130,8 +130,10 @@ package struct LinkTrouble: Hashable, Sendable {
     /// server that is busy or away.
     package var needsPerson: Bool {
         switch cause {
-        case .certificateExpired, .certificateNotYetValid, .certificateUntrusted, .certificateWrongName, .pinMismatch,
-            .clientCertificateRefused, .keyRefused, .serviceUnknown, .revoked, .cloned, .parameterRefused,
+        // Another time may make such a certificate good: the first fix, a clock that is set. Where none can, this is said by the kind.
+        case .certificateExpired, .certificateNotYetValid: kind == .authentication
+        case .certificateUntrusted, .certificateWrongName, .pinMismatch, .clientCertificateRefused, .keyRefused,
+            .serviceUnknown, .revoked, .cloned, .parameterRefused,
             .credentialsUnusable, .protocolVersion, .protocolMismatch:
             true
         case .nameResolution, .connectTimeout, .connectRefused, .networkUnreachable, .notTLS, .handshakeTimeout,
@@ -154,6 +156,9 @@ package struct LinkTrouble: Hashable, Sendable {
         default: false
         }
     }
+
+    /// Whether a certificate is refused for the time at which it was judged.
+    package var isOfTime: Bool { cause == .certificateExpired || cause == .certificateNotYetValid }
 
     /// Whether the network that the machine is in may be the cause: a proxy that answers in the server's place. Then
     /// the agent tries again in another network.

@@ -51,6 +51,9 @@ final class AlarmNotes {
 
     func add(_ note: AlarmNote) { perform(machine.add(note)) }
 
+    /// Notes that were forgotten because too many waited.
+    var lost: UInt64 { machine.lost }
+
     /// The alarms of which the journal will hear.
     var numbers: Set<UInt64> { machine.waiting.reduce(into: []) { $0.formUnion($1.numbers) } }
 
@@ -64,8 +67,16 @@ final class AlarmNotes {
                 context.log.warning(
                     "What becomes of alarms cannot be noted on the disk",
                     metadata: .event(.alarmJournalFailed, ["reason": "the disk hangs, and too much waits for it"]))
-            case .relieved:
-                context.log.notice("What becomes of alarms is noted again", metadata: .event(.alarmJournalReturned))
+            case .complainOfLoss:
+                context.log.error(
+                    "What becomes of alarms is forgotten: after a restart hooks run again, and the server misses alarms",
+                    metadata: .event(
+                        .alarmJournalFailed,
+                        ["reason": "more than \(JournalNotes<AlarmNote>.most) notes wait for the disk"]))
+            case .relieved(let lost):
+                context.log.notice(
+                    "What becomes of alarms is noted again",
+                    metadata: .event(.alarmJournalReturned, lost == 0 ? [:] : ["forgotten": "\(lost)"]))
             }
         }
     }

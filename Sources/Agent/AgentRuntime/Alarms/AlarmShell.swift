@@ -47,7 +47,7 @@ final class AlarmShell {
     /// The server's clock, milliseconds since 1970, and when it was told.
     private var serverClock: (time: Int64, at: MonotonicTime)?
     private let timers: ShellTimers<Timer>
-    private lazy var notes = AlarmNotes(context) { [unowned self] in write($0) }
+    private(set) lazy var notes = AlarmNotes(context) { [unowned self] in write($0) }
     private var isShutDown = false
 
     private enum Timer {

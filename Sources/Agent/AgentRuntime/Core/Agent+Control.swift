@@ -17,9 +17,11 @@ extension Agent: AgentControlHandler {
         {
             let error = AgentControlError(
                 .parameterError, in: .startService,
-                reason: "this vehicle has a certificate of its own, so the server says which entity it is (now "
-                    + "\(service.entity)). On the server: saker-server device move \(service.entity) \(entity). "
-                    + "Nothing has changed here",
+                reason: "this vehicle has a certificate of its own, so the server says which entity it is"
+                    // Without a session nobody has confirmed the name that this vehicle has.
+                    + (link.hasHadSession
+                        ? " (now \(service.entity)). On the server: saker-server device move \(service.entity) \(entity)."
+                        : ".") + " Nothing has changed here",
                 parameter: "entity")
             return context.loop.makeFailedFuture(error)
         }

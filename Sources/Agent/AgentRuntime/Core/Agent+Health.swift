@@ -49,32 +49,36 @@ extension Agent {
                 now: now, service: service.machineState, isGathering: gathering.isSampling,
                 notGatheringSince: gathering.notGatheringSince, feed: gathering.feedState,
                 hasPoint: gathering.points.hasPoint, silence: gathering.silence, unmoved: gathering.points.unmoved,
-                dates: gathering.dateTrouble.map { "\($0)" },
+                dates: gathering.dateTrouble,
                 isCacheInMemory: cache.isInMemory, loss: loss(now), link: link.state, refusal: link.refusal,
                 certificateLeft: link.certificateEnd.flatMap { end in
                     link.believedTime.map { end.subtractingClamped($0.milliseconds / 1000) }
                 }))
     }
 
-    /// At most one message in ten minutes: a receiver that seldom has a fix would fill the journal.
-    func tellMissingPoints(_ areMissing: Bool) {
-        let now = context.now
-        guard areMissing else {
-            guard isMissingPointsTold else { return }
-            isMissingPointsTold = false
-            return context.log.notice(
-                "Points are made again", metadata: .event(.pointsReturned, ["entity": "\(service.entity)"]))
+    func perform(_ actions: [MissingPointsNotice.Action]) {
+        for action in actions {
+            switch action {
+            case .tellMissing:
+                context.log.warning(
+                    "No points are made although the vehicle gathers",
+                    metadata: .event(.pointsMissing, ["entity": "\(service.entity)", "reason": "\(verdict.reason)"]))
+            case .tellReturned:
+                context.log.notice(
+                    "Points are made again", metadata: .event(.pointsReturned, ["entity": "\(service.entity)"]))
+            case .setTimer(let milliseconds):
+                timers.set(.missingPoints, milliseconds: milliseconds) { [weak self] in
+                    guard let self else { return }
+                    perform(missingPoints.timerFired(now: context.now))
+                }
+            case .cancelTimer: timers.cancel(.missingPoints)
+            }
         }
-        guard missingPointsToldAt.map({ now - $0 >= 600_000 }) ?? true else { return }
-        (isMissingPointsTold, missingPointsToldAt) = (true, now)
-        context.log.warning(
-            "No points are made although the vehicle gathers",
-            metadata: .event(.pointsMissing, ["entity": "\(service.entity)", "reason": "\(verdict.reason)"]))
     }
 
     /// Points that are lost now. The bound of the cache loses some at a time: without a connection it will do so again.
     private func loss(_ now: MonotonicTime) -> TrackedFacts.Loss? {
-        if let refusing = link.refusing {
+        if let refusing = link.watch.refusing {
             return .init(reason: "the server refuses them (\(refusing.reason))", since: refusing.since)
         }
         let recent = now + -gathering.points.patience

@@ -72,6 +72,7 @@ extension Agent {
     package func shutDown() -> EventLoopFuture<Void> {
         onChange = { _ in }
         hooks.beginShutDown()
+        timers.cancelAll()
         // From here on what the vehicle does not do any more is nobody's command.
         link.stopTellingHealth()
         link.stopWatchingCertificates()

@@ -29,6 +29,7 @@ extension Agent {
         case .stopGathering(let entity, let cause):
             gathering.stop(entity: entity, by: cause)
             fenceShell.stopped()
+            perform(missingPoints.gatheringStopped())
         case .startLink(let entity):
             serverFences.runs(as: entity, service: configuration.service.id.rawValue)
             link.start(entity: entity)
@@ -59,7 +60,7 @@ extension Agent {
             link.healthMayHaveChanged()
             announce(.gather(gatherStatus))
         case .pointsMissing(let areMissing):
-            tellMissingPoints(areMissing)
+            perform(missingPoints.changed(areMissing: areMissing, now: context.now))
             link.healthMayHaveChanged()
             announce(.gather(gatherStatus))
         }

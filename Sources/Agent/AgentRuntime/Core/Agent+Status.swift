@@ -47,6 +47,7 @@ extension Agent {
         fenceShell.addMetrics(of: status.fences, to: &page)
         serverFences.addMetrics(to: &page)
         earlyAlarms.addMetrics(to: &page)
+        page.add(AgentMetrics.alarmNotesLost, alarmShell.notes.lost + earlyAlarms.notes.lost)
         return page
     }
 

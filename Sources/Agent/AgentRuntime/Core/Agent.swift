@@ -35,9 +35,11 @@ package final class Agent {
     let earlyAlarms: EarlyAlarmShell
     let hooks: HookShell
 
-    /// When the journal was told last that points are missing, and whether it was not told since that they are made again.
-    var missingPointsToldAt: MonotonicTime?
-    var isMissingPointsTold = false
+    enum Timer { case missingPoints }
+
+    let timers: ShellTimers<Timer>
+    /// What the journal hears of points that are missing.
+    var missingPoints = MissingPointsNotice()
 
     /// Called at each change. The process sets it; the process owns the control socket and the notification of systemd.
     package var onChange: (AgentEvent.Change) -> Void = { _ in }
@@ -55,6 +57,7 @@ package final class Agent {
         let router = Router()
         self.context = context
         self.configuration = configuration
+        timers = ShellTimers(context)
         started = context.systemTime
         boot = surroundings.boot
         isOnAnotherComputer = surroundings.isOnAnotherComputer

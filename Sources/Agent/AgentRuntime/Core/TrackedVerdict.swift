@@ -22,8 +22,8 @@ struct TrackedFacts {
     var silence: PointWatch.Silence?
     /// Fixes since the last point that made none because the vehicle stands still within its distance filter.
     var unmoved: UInt64 = 0
-    /// The receiver's date and the computer's clock disagree, as one clause; nil: they agree, or nobody knows.
-    var dates: String?
+    /// Nil: the receiver's date and the computer's clock agree, or nobody knows.
+    var dates: DateTrouble?
     var isCacheInMemory: Bool
     var loss: Loss?
     var link: LinkState
@@ -108,7 +108,7 @@ struct TrackedVerdict: Hashable {
     ) -> Obstacle {
         // The date explains why the times of the fixes are rejected.
         let isDate = facts.dates != nil && [.notLater, .unconfirmedTime].contains(cause)
-        let why = isDate ? facts.dates.map { "\($0); \(cause.text(silence.rejected))" } : nil
+        let why = isDate ? facts.dates.map { "\($0.observation); \(cause.text(silence.rejected))" } : nil
         return Obstacle(
             kind: isDate ? .wrongDate : cause,
             text: "no point for \((facts.now - silence.since) / 1000) s: "
@@ -169,7 +169,8 @@ struct TrackedVerdict: Hashable {
             facts.unmoved > 0
                 ? "the vehicle stands still, and the distance filter lets \(facts.unmoved == 1 ? "1 fix" : "\(facts.unmoved) fixes") make no point"
                 : nil,
-            facts.feed == .noFix ? "the receiver has lost its fix a moment ago" : nil, facts.dates,
+            facts.feed == .noFix ? "the receiver has lost its fix a moment ago" : nil,
+            facts.dates.map { "\($0)" },
         ]
         return ([link(facts)] + remarks.compactMap(\.self)).joined(separator: "; ")
     }

@@ -46,7 +46,7 @@ final class EarlyAlarmShell {
     private let timers: ShellTimers<Timer>
     private var confirmations = ConfirmationMachine()
     private var reporting = AlarmReporting()
-    private lazy var notes = AlarmNotes(context) { [unowned self] in write($0) }
+    private(set) lazy var notes = AlarmNotes(context) { [unowned self] in write($0) }
     private var recallPause = RetryPause()
     /// What the journal has not been told of yet; few.
     private var forgotten: [Forgotten] = []

@@ -103,8 +103,8 @@ final class GatheringShell {
         gaps = GapMachine(interval: interval, gap, now: context.now)
         points = PointWatch(interval: settings.gatherInterval)
         receiverHeard = context.now
-        // A clock that was wrong then or is wrong now tells nothing: it cannot have been stopped after now.
-        let age = stopped.map { max(0, context.systemTime.milliseconds - $0.milliseconds) } ?? 0
+        // A clock that was wrong then or is wrong now, or a damaged file, tells nothing: it cannot have been stopped after now.
+        let age = stopped.map { max(0, context.systemTime.milliseconds &- $0.milliseconds) } ?? 0
         notGatheringSince = context.now + -age
         since = context.systemTime
         watch = FeedWatch(gnss, since: context.systemTime)

@@ -18,6 +18,10 @@ extension LinkShell {
     var believedTime: Timestamp? { trust.believedTime }
     /// What keeps the vehicle from a session until a person helps.
     var refusal: (trouble: LinkTrouble, since: MonotonicTime)? { watch.refusal }
+    /// Whether the server has let this vehicle in since the agent started.
+    var hasHadSession: Bool { machine.counters.sessions > 0 }
+    /// Of the login.
+    var serviceNumber: Int64 { login.service.rawValue }
     var unacknowledgedPoints: Int { machine.unacknowledgedPoints }
     /// What the server allows on the present link.
     var limits: UplinkLimits { machine.limits ?? UplinkLimits() }

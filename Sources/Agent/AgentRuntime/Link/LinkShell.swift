@@ -41,8 +41,6 @@ final class LinkShell {
     private(set) var refusedPoints: UInt64 = 0
     /// Those of them whose date was ahead of the server's clock.
     private(set) var refusedForDate: UInt64 = 0
-    /// Why the server refused points of the batch that it has answered last, and since when it refuses; nil: it stored that batch.
-    private(set) var refusing: (reason: String, since: MonotonicTime)?
     private var ending: Ending?
     /// By which server fences the gathered points were judged.
     private var judged: JudgedVersions?
@@ -151,7 +149,11 @@ final class LinkShell {
     func fixArrived(_ time: Timestamp) { trust.fixArrived(time) }
 
     /// A connection that failed for its certificates may succeed now.
-    private func trustChanged() { perform(machine.trustChanged(now: context.now)) }
+    private func trustChanged() {
+        watch.timeHasChanged()
+        perform(machine.trustChanged(now: context.now))
+        healthMayHaveChanged()
+    }
 
     // MARK: What the cache says
 
@@ -212,9 +214,6 @@ final class LinkShell {
 
     /// The answer to a request is overdue.
     func answerOverdue() { perform(machine.answerOverdue(now: context.now)) }
-
-    /// Of the login.
-    var serviceNumber: Int64 { login.service.rawValue }
 
     /// By which server fences the gathered points are judged.
     func judged(by versions: JudgedVersions) { judged = versions }
@@ -299,9 +298,11 @@ final class LinkShell {
     }
 
     private func changed(to state: LinkState) {
+        let hadSession = watch.session != nil
         let isNews = watch.change(state, now: context.now, at: context.systemTime)
         context.log.tell(
-            state, isNews: isNews, session: watch.session, entity: entity, server: "\(server.host):\(server.port)")
+            state, isNews: isNews, hadSession: hadSession, session: watch.session, entity: entity,
+            server: "\(server.host):\(server.port)")
         trust.follow(state)
         tell(.stateChanged(state))
     }
@@ -376,8 +377,8 @@ final class LinkShell {
     }
 
     private func noteRefused(_ acknowledgement: UploadAck) {
-        guard let first = acknowledgement.refused.first else { return refusing = nil }
-        refusing = ("\(first.reason)", refusing?.since ?? context.now)
+        watch.answered(refusing: (acknowledgement.refused.first?.reason).map { "\($0)" }, now: context.now)
+        guard let first = acknowledgement.refused.first else { return }
         refusedPoints += UInt64(acknowledgement.refused.count)
         refusedForDate += UInt64(acknowledgement.refused.count { $0.wrongDate })
         context.log.warning(

@@ -17,6 +17,10 @@ final class LinkTrust {
     private var time = TrustedTime()
     /// Whether the system clock could be believed when that was last looked at.
     private var isClockBelieved: Bool?
+    /// At which of both clocks the certificate of the last attempts had ended.
+    private var ended: Set<Clock> = []
+
+    private enum Clock { case receiver, system }
 
     /// Milliseconds between two looks at the clock while only another time can help.
     private static let interval: Int64 = 5000
@@ -36,6 +40,7 @@ final class LinkTrust {
     /// Tells the owner when the next certificate would be judged at another time than the refused one.
     func look() {
         guard time.waitsForTime, time.isAnotherTime(now: context.now, systemClock: context.systemClock) else { return }
+        ended = []
         mayBeTrusted()
     }
 
@@ -57,12 +62,13 @@ final class LinkTrust {
     /// Why a connection could not be made.
     ///
     /// A certificate that is refused only for a time that may be wrong is tried again soon; every other certificate that is
-    /// refused is a matter for a person.
+    /// refused is a matter for a person. So is one that has ended by every clock that may be right.
     func trouble(_ error: any Error, _ judged: JudgedTime) -> LinkTrouble {
         guard let refusal = error as? SecureLinkError,
             refusal.code == .certificateExpired || refusal.code == .certificateNotYetValid
         else {
             time.stopWaitingForTime()
+            ended = []
             return LinkTrouble(error, isConnecting: true)
         }
         let clock = context.systemClock
@@ -70,8 +76,13 @@ final class LinkTrust {
         time.waitForTime(now: context.now, systemClock: clock)
         let reason = "\(refusal.detail) (\(judged.explanation))"
         let cause = LinkTrouble.Cause(refusal.code)
-        if hasAnother || judged.source == .system(isBelieved: false) { return LinkTrouble(.tls, reason, cause: cause) }
-        return LinkTrouble(refusal.code == .certificateExpired ? .authentication : .tls, reason, cause: cause)
+        guard refusal.code == .certificateExpired else {
+            ended = []
+            return LinkTrouble(.tls, reason, cause: cause)
+        }
+        ended.insert(judged.source == .receiver ? .receiver : .system)
+        let mayBeGood = hasAnother ? ended.count < 2 : judged.source == .system(isBelieved: false)
+        return LinkTrouble(mayBeGood ? .tls : .authentication, reason, cause: cause)
     }
 
     /// Nothing tells the agent when the system clock is set. While a refusal waits for another time, the agent looks at
@@ -83,6 +94,7 @@ final class LinkTrust {
             schedule()
         case .online, .closed:
             time.stopWaitingForTime()
+            ended = []
             timers.cancel(.look)
         case .connecting, .handshaking, .loggingIn, .closing: timers.cancel(.look)
         }

@@ -16,6 +16,9 @@ struct LinkWatch {
     /// What keeps the vehicle from a session until a person helps, since it was met first; nil: nothing does. What a network may have
     /// caused counts only as long as the next try meets it too.
     private(set) var refusal: (trouble: LinkTrouble, since: MonotonicTime)?
+    /// Why the server refused points of the batch that it has answered last, and since when it refuses; nil: it stored that batch, or
+    /// nobody knows what it would say now.
+    private(set) var refusing: (reason: String, since: MonotonicTime)?
     private var nextTry: SystemTime?
     /// Since when there has been no session, by both clocks; nil while there is a session, and while none is wanted.
     private var offline: (since: SystemTime, at: MonotonicTime)?
@@ -55,14 +58,22 @@ struct LinkWatch {
         case .closed:
             session = nil
             (lastError, lastErrorCause) = (nil, nil)
-            refusal = nil
+            forgetRefusal()
         case .connecting, .handshaking, .loggingIn, .closing: break
         }
         return lastError != before
     }
 
     /// Server, login or certificates are others now: nobody knows whether they are refused too.
-    mutating func forgetRefusal() { refusal = nil }
+    mutating func forgetRefusal() { (refusal, refusing) = (nil, nil) }
+
+    /// The server has answered a batch. `refusing`: why it refused the first point that it did not store; nil: it stored all.
+    mutating func answered(refusing reason: String?, now: MonotonicTime) {
+        refusing = reason.map { ($0, refusing?.since ?? now) }
+    }
+
+    /// Certificates are judged at another time now: nobody knows whether they are refused then too.
+    mutating func timeHasChanged() { if refusal?.trouble.isOfTime == true { refusal = nil } }
 
     /// Seconds without a session although one is wanted.
     func offlineSeconds(now: MonotonicTime) -> Double {
@@ -97,8 +108,10 @@ struct LinkWatch {
 }
 
 extension Logger {
-    /// What became of the connection. `isNews`: false while the same trouble goes on.
-    func tell(_ state: LinkState, isNews: Bool, session: String?, entity: String, server: String) {
+    /// What became of the connection. `isNews`: false while the same trouble goes on. `hadSession`: there was one until now.
+    func tell(
+        _ state: LinkState, isNews: Bool, hadSession: Bool, session: String?, entity: String, server: String
+    ) {
         switch state {
         case .online:
             notice(
@@ -107,7 +120,9 @@ extension Logger {
                     .linkOnline, ["entity": "\(entity)", "server": "\(server)", "session": "\(session ?? "")"]))
         case .waiting(_, let trouble) where isNews:
             warning(
-                "The connection to the server is lost, and the agent tries again",
+                hadSession
+                    ? "The connection to the server is lost, and the agent tries again"
+                    : "There is no connection to the server, and the agent tries again",
                 metadata: .event(
                     .linkLost, ["reason": "\(trouble.reason)", "entity": "\(entity)", "server": "\(server)"]))
         case .refused(_, let trouble) where isNews && trouble.cause == .credentialsUnusable:

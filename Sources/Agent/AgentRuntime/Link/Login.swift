@@ -22,8 +22,8 @@ struct Login: Hashable {
         self.boot = boot.map(BootName.bytes) ?? []
     }
 
-    /// Without an access key the certificate of the vehicle says who it is.
-    var isDevice: Bool { accessKey.revealed.isEmpty }
+    /// Without an access key the certificate of the vehicle says who it is. A key that cannot be read is no missing key.
+    var isDevice: Bool { accessKey.revealed.isEmpty && trouble == nil }
 
     /// `fences`: the version of the server's fences that the agent has for the entity.
     func hello(as entity: String, with ring: RingEnds, fences version: UInt64) -> Hello {

@@ -204,10 +204,14 @@ package enum AgentMetrics {
     static let alarmReportsRefused = Metric(
         "saker_agent_alarm_reports_refused_total", .counter,
         "Alarms of which the server took no report.")
+    static let alarmNotesLost = Metric(
+        "saker_agent_alarm_notes_lost_total", .counter,
+        "Notes on alarms that were forgotten because too many waited for the disk: hooks that have ended, reports to the server."
+    )
 
     private static let serverFencing = [
         serverFences, serverFencesInside, serverFencesNotJudged, serverFencesOutdated, serverFencesRemembered,
         serverFenceUpdatesRefused, pointsJudged, earlyAlarms, earlyAlarmsConfirmed, earlyAlarmsUnconfirmed,
-        earlyAlarmsWaiting, alarmReportsWaiting, alarmsReported, alarmReportsRefused,
+        earlyAlarmsWaiting, alarmReportsWaiting, alarmsReported, alarmReportsRefused, alarmNotesLost,
     ]
 }

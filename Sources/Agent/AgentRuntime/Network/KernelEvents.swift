@@ -45,10 +45,15 @@ final class KernelEvents: ChannelInboundHandler {
         guard new >= 0 else { return failed(["errno": "\(-new)"], on: loop) }
         descriptor = new
         let handler = NIOLoopBound(self, eventLoop: loop)
+        let isOwned = NIOLoopBoundBox(false, eventLoop: loop)
         NIOPipeBootstrap(group: loop)
             .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Self.readBytes))
             .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(handler.value) }
+                // From now on the channel closes it, also when the loop cannot watch it.
+                isOwned.value = true
+                return channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(handler.value)
+                }
             }
             .takingOwnershipOfDescriptor(input: new)
             .assumeIsolated()
@@ -56,8 +61,7 @@ final class KernelEvents: ChannelInboundHandler {
                 switch result {
                 case .success(let channel): opened(channel, on: loop)
                 case .failure(let error):
-                    // The channel owns it only when there is one.
-                    close(new)
+                    if !isOwned.value { close(new) }
                     failed(["error": "\(error)"], on: loop)
                 }
             }

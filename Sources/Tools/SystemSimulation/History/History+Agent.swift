@@ -355,7 +355,9 @@ extension History {
         case "The server has let this vehicle in":
             onlineAt = now
             backlogFails()
-        case "The connection to the server is lost, and the agent tries again": linkLost("\(metadata?["reason"] ?? "")")
+        case "The connection to the server is lost, and the agent tries again",
+            "There is no connection to the server, and the agent tries again":
+            linkLost("\(metadata?["reason"] ?? "")")
         default: break
         }
         let fields = (metadata ?? [:]).filter { $0.key != "message_id" }.sorted { $0.key < $1.key }
