@@ -132,8 +132,6 @@ struct TrackImportTests {
         for (number, sizes) in [[UInt64.max, .max], [.max, 2], [2, .max - 1], [.max]].enumerated() {
             let path = "\(directory.path)/claims-\(number).zip"
             try Data(claiming(sizes)).write(to: URL(fileURLWithPath: path))
-            let found = try ZipFile(path).entries.map(\.bytes)
-            #expect(found == sizes)
             let told = Mutex<[TrackImport.Progress]>([])
             let work = try await TrackImport(store: store, service: service.rawValue)
             await #expect(throws: ServerError.self, "\(sizes)") {

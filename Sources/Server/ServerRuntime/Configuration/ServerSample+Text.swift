@@ -45,7 +45,8 @@ extension ServerSample {
 # Most agents that are connected at one time, 1 ... 1000000. Each needs a file descriptor.
 # connections = 50000
 # Most of these from one address, 1 ... 1000000. The vehicles of a fleet often share the addresses of their mobile operator.
-# When there is one too many, the oldest connection without a login is closed. A connection with a session never is.
+# When there is one too many, the oldest connection without a login is closed; without one, a session whose vehicle has a
+# newer one. The only session of a vehicle never is.
 # connections_per_address = 10000
 # After so many seconds of silence an agent sends a heartbeat, 10 ... 3600.
 # heartbeat_interval = 60
