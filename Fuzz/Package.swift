@@ -36,10 +36,11 @@ let package = Package(
         .room("JSON", in: "Shared"),
         .room("LocalSocket", in: "Shared", [.nioCore, .nioPosix]),
         .room("Varlink", in: "Shared", ["JSON", "LocalSocket", .nioCore, .nioPosix]),
-        .room("Admission", in: "Shared", [.nioCore]),
+        .room("Admission", in: "Shared", ["TrackModel", .nioCore]),
         .room("Exposition", in: "Shared", ["Admission", "LocalSocket", .nioCore, .nioPosix]),
         .room("AgentControl", in: "Shared", ["JSON", "LocalSocket", "Varlink", "TrackModel", .nioCore]),
-        .room("ConfigurationFile", in: "Shared"),
+        .room("DirectoryAccess", in: "Shared"),
+        .room("ConfigurationFile", in: "Shared", ["DirectoryAccess"]),
         .room("AgentLogic", in: "Agent", ["TrackModel", "Geodesy"]),
         .room("TrackCache", in: "Agent", ["TrackModel", "Compression"]),
         .room("AlarmLog", in: "Agent", ["Compression", "TrackCache", "TrackModel"]),
@@ -81,7 +82,7 @@ let package = Package(
         .room("FenceJudging", in: "Server", ["FenceJSON", "Geofencing", "TrackStore", "TrackModel"]),
         .room(
             "Ingest", in: "Server",
-            ["Exposition", "FenceJudging", "Geofencing", "Systemd", "TrackStore", "TrackModel", .log]),
+            ["Admission", "Exposition", "FenceJudging", "Geofencing", "Systemd", "TrackStore", "TrackModel", .log]),
         .room("TrackAnalysis", in: "Server", ["Geodesy", "TrackModel"]),
         .room(
             "TrackExport", in: "Server", ["Compression"],

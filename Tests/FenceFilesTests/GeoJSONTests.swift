@@ -199,7 +199,7 @@ import TrackModel
 
     static func definitions() throws -> [FenceDefinition] {
         var definitions = drafts.map(FenceDefinition.init)
-        definitions[0].name = "depot \"1\"\u{0}\n é"
+        definitions[0].name = "depot \"1\" é"
         definitions[0].rule = [.enter, .stay]
         definitions[0].stay = StayRule(after: 60, every: 30)
         definitions[0].settle = 5
