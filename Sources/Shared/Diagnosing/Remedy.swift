@@ -2,8 +2,8 @@
 package enum Remedy {
     /// A clock that is wrong, or that nobody keeps. date(1) refuses the letters, so nobody sets an example's time.
     package static let clock =
-        "sudo apt install systemd-timesyncd, then: sudo systemctl enable --now systemd-timesyncd. Without a network: sudo date -s "
-        + "'YYYY-MM-DD hh:mm', with the right date and time in place of the letters"
+        "sudo apt install systemd-timesyncd, then: sudo systemctl enable --now systemd-timesyncd. Without a network, with the "
+        + "date and time of now: sudo date -s 'YYYY-MM-DD hh:mm'"
     /// What the clock says, for a person to compare.
     package static let lookAtClock = "Is the clock right? date"
 
