@@ -42,16 +42,16 @@ import TrackTestKit
         }
 
         /// A push that the server has sent.
-        func push(length: Int = 10, at time: Int64 = 1000) throws -> NewAlarm {
+        func push(length: Int = 10, at time: Int64 = 1000, type: UInt32 = 65) throws -> NewAlarm {
             let (serial, push) = model.pushes.make(
-                type: 65, length: length, targets: .entities(["van"]), lifetime: 1000, at: time)
+                type: type, length: length, targets: .entities(["van"]), lifetime: 1000, at: time)
             message += 1
             let pending = PendingPush(
-                id: UInt64(serial) + 1, message: message, type: 65, body: push.body,
+                id: UInt64(serial) + 1, message: message, type: type, body: push.body,
                 created: Timestamp(milliseconds: time))
             let out = try model.pushes.handOut(pending, to: "van", at: time)
             try model.sent(out.id)
-            return NewAlarm(id: out.id, type: 65, entity: "van", time: time, received: 0, body: push.body)
+            return NewAlarm(id: out.id, type: type, entity: "van", time: time, received: 0, body: push.body)
         }
 
         func append(_ alarm: NewAlarm, isOwed: Bool = true) throws {
@@ -155,6 +155,16 @@ import TrackTestKit
         let (third, fourth) = (try world.push(), try world.push())
         try world.append(fourth)
         // Nothing was refused: a later message has overtaken it.
+        #expect(throws: Violation.self) { try world.append(third) }
+    }
+
+    @Test func anOperatorsMessageGoesBeforeWhatVehiclesCause() throws {
+        let world = try World()
+        let (fence, operators) = (try world.push(type: PushRules.fenceAlarm), try world.push())
+        try world.append(operators)
+        try world.append(fence)
+        let (third, fourth) = (try world.push(type: PushRules.fenceAlarm), try world.push(type: PushRules.fenceAlarm))
+        try world.append(fourth)
         #expect(throws: Violation.self) { try world.append(third) }
     }
 

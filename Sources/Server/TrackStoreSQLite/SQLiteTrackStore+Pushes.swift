@@ -42,7 +42,7 @@ extension SQLiteTrackStore {
         let message: Int64
     }
 
-    private struct PendingMark: Hashable {
+    private struct PendingCursor: Hashable {
         /// The last message that was told of those that go first, and of the others.
         var first: Int64 = 0
         var other: Int64 = 0
@@ -63,7 +63,7 @@ extension SQLiteTrackStore {
     package func pendingPushes(
         of entity: String, in service: ServiceID, after mark: PushMark?, at now: Timestamp, limit: Int
     ) async throws(TrackStoreError) -> (through: PushMark, pushes: [PendingPush]) {
-        let former = try mark?.content(as: PendingMark.self) ?? PendingMark()
+        let former = try mark?.content(as: PendingCursor.self) ?? PendingCursor()
         return try await reading { database in
             let selection = try database.cachedStatement(sql: "SELECT id FROM entity WHERE service = ? AND name = ?")
             guard let id = try Int64.fetchOne(selection, arguments: [service.rawValue, entity]) else {
@@ -89,7 +89,7 @@ extension SQLiteTrackStore {
             }
             let firsts = try pushes(selectFirst, after: former.first, limit)
             let others = try pushes(select, after: former.other, limit - firsts.count)
-            let mark = PendingMark(
+            let mark = PendingCursor(
                 first: firsts.last?.message ?? former.first, other: others.last?.message ?? former.other)
             return (PushMark(mark), firsts + others)
         }

@@ -1,3 +1,5 @@
+internal import TrackStore
+
 /// What must become of the pushes that reach the vehicle: each stands in the alarm journal once, durably before the server
 /// hears of it, until a bound that was reached takes it; and what hooks are owed for it.
 ///
@@ -31,8 +33,14 @@ struct AlarmModel {
     private var durablyDone: Set<UInt64> = []
     /// The number of the last alarm that programs heard of.
     private var lastTold: UInt64 = 0
-    /// The last message that is in the journal, by entity.
-    private var lastMessages: [String: Int64] = [:]
+    /// Messages that come in the order of their numbers: the operator's go before those that vehicles cause.
+    private struct Order: Hashable {
+        let entity: String
+        let isFirst: Bool
+    }
+
+    /// The last message that is in the journal.
+    private var lastMessages: [Order: Int64] = [:]
     /// Messages up to this one may have been refused when they came: the order is lost.
     private var mayBeUnordered: Int64 = 0
     var hooks = HookModel()
@@ -152,11 +160,12 @@ struct AlarmModel {
                 throw broken(.hooks, "the journal owes hooks to \(name(alarm.id)): \(alarm.isOwed)")
             }
             journaled += 1
-            let last = lastMessages[entry.entity] ?? 0
+            let order = Order(entity: entry.entity, isFirst: PushRules.isFirst(entry.type))
+            let last = lastMessages[order] ?? 0
             guard entry.message > last || entry.message <= mayBeUnordered || entry.standing != .nowhere else {
                 throw broken(.alarms, "\(name(alarm.id)) came behind a later message of its entity")
             }
-            lastMessages[entry.entity] = max(last, entry.message)
+            lastMessages[order] = max(last, entry.message)
         }
         if entry.standing == .forgotten || entry.standing == .damaged { pushes.entries[alarm.id]?.isDone = false }
         pushes.entries[alarm.id]?.standing = .journaled

@@ -111,19 +111,19 @@ extension ReferenceTrackStore {
         of entity: String, in service: ServiceID, after mark: PushMark?, at now: Timestamp, limit: Int
     ) throws(TrackStoreError) -> (through: PushMark, pushes: [PendingPush]) {
         try checkOpen()
-        let former = try mark?.content(as: PendingMark.self) ?? PendingMark()
+        let former = try mark?.content(as: PendingCursor.self) ?? PendingCursor()
         let all = pushList.filter { $0.service == service && $0.expires > now }.flatMap(\.pushes)
             .filter { $0.acknowledged == nil && $0.withdrawn == nil && $0.entity.utf8.elementsEqual(entity.utf8) }
             .map(\.push)
         let firsts = all.filter { PushRules.isFirst($0.type) && $0.message > former.first }.prefix(max(0, limit))
         let others = all.filter { !PushRules.isFirst($0.type) && $0.message > former.other }
             .prefix(max(0, limit - firsts.count))
-        let through = PendingMark(
+        let through = PendingCursor(
             first: firsts.last?.message ?? former.first, other: others.last?.message ?? former.other)
         return (PushMark(through), Array(firsts + others))
     }
 
-    private struct PendingMark: Hashable {
+    private struct PendingCursor: Hashable {
         /// The last message that was told of those that go first, and of the others.
         var first: Int64 = 0
         var other: Int64 = 0
