@@ -32,7 +32,7 @@ import TrackWire
         ) { [unowned self] effect in
             switch effect {
             case .hooksSettled: break
-            case .cameUnkept(let id): unkept.append(id)
+            case .heard(let id): unkept.append(id)
             case .acknowledge(let id): acknowledged.append(id)
             case .arrived(let alarm): arrived.append(alarm.content.id)
             case .recalled(let alarms, _): recalled.append(alarms.map(\.content.id))

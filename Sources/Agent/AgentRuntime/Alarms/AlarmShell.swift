@@ -24,8 +24,9 @@ final class AlarmShell {
         case confirmed(UInt64)
         /// The server has sent the push of an alarm that the journal has dropped; whether it was an early one, nobody noted.
         case cameAfterDrop(UInt64)
-        /// The disk did not take this push. It is not acknowledged, and the server sends it again.
-        case cameUnkept(UInt64)
+        /// The server has told this push, and the journal does not say of which alarm it is: the disk did not take it, and the
+        /// server sends it again, or the journal has forgotten the alarm.
+        case heard(UInt64)
         /// The hooks of this alarm ran before it was on the disk.
         case hooksSettled(UInt64)
     }
@@ -35,7 +36,8 @@ final class AlarmShell {
     private let tell: (Effect) -> Void
     /// Whether hooks are run for alarms: then an alarm stays owed in the journal until its hooks have ended.
     private let areHooksOwed: Bool
-    /// Whether everybody has heard of the push with this number: its alarm waits for the disk as an early one.
+    /// Whether everybody has heard of the push with this number: its alarm is an early one that waits for the disk, or for this
+    /// push.
     private let isTold: (UInt64) -> Bool
     private var inbox = AlarmInbox()
     /// Content of the pushes that wait for the disk.
@@ -159,6 +161,7 @@ final class AlarmShell {
                 perform(inbox.journaled(id, isNew: false))
                 tell(.hooksSettled(alarm.number))
                 finishHooks(of: alarm.number)
+                tell(.heard(id))
             case .success(.new(let alarm)):
                 fresh[id] = alarm
                 perform(inbox.journaled(id, isNew: true))
@@ -182,7 +185,7 @@ final class AlarmShell {
 
     private func failed(_ id: UInt64, reason: String) {
         perform(inbox.failed(id, reason: reason))
-        tell(.cameUnkept(id))
+        tell(.heard(id))
     }
 
     private func announce(_ alarm: Alarm) {

@@ -146,7 +146,7 @@ extension Agent {
         case .recalled(let alarms, let isAll): hooks.recalled(alarms, isAll: isAll)
         case .confirmed(let alarm): earlyAlarms.confirmed(alarm)
         case .cameAfterDrop(let alarm): earlyAlarms.cameAfterDrop(alarm)
-        case .cameUnkept(let push): earlyAlarms.cameUnkept(push)
+        case .heard(let push): earlyAlarms.heard(push)
         case .hooksSettled(let alarm): hooks.settled(alarm)
         }
     }

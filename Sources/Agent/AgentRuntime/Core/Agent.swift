@@ -91,7 +91,7 @@ package final class Agent {
         alarmShell = AlarmShell(
             context, executor: surroundings.alarms,
             areHooksOwed: HookShell.hearAlarms(surroundings.hooks, configuration.hooks),
-            isTold: { router.agent?.serverFences.hasTold($0) ?? false }
+            isTold: { id in router.agent.map { $0.serverFences.hasTold(id) || $0.earlyAlarms.hasTold(id) } ?? false }
         ) { router.agent?.route($0) }
         fenceShell = FenceShell(
             context, journal: surroundings.alarms, ring: surroundings.disk, store: surroundings.fences,

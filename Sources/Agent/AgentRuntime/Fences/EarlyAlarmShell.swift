@@ -73,10 +73,7 @@ final class EarlyAlarmShell {
         _ context: ShellContext, journal: (any AlarmExecutor)?, ring: any CacheExecutor,
         tell: @escaping (Effect) -> Void
     ) {
-        self.context = context
-        self.journal = journal
-        self.ring = ring
-        self.tell = tell
+        (self.context, self.journal, self.ring, self.tell) = (context, journal, ring, tell)
         timers = ShellTimers(context)
     }
 
@@ -143,8 +140,11 @@ final class EarlyAlarmShell {
         confirmations.confirmed(number)
     }
 
-    /// The disk did not take a push that the server has sent.
-    func cameUnkept(_ push: UInt64) { confirmations.heard(push: push) }
+    /// The server has sent a push, and the journal does not say that it confirms an alarm.
+    func heard(_ push: UInt64) { confirmations.heard(push: push) }
+
+    /// Whether this process or the one before has told the alarm of a push, and the push has not come.
+    func hasTold(_ push: UInt64) -> Bool { confirmations.awaits(push: push) }
 
     /// The server's push has come for an alarm that the journal has dropped. Of an early one it is the confirmation.
     func cameAfterDrop(_ number: UInt64) {

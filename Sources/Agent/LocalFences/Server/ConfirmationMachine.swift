@@ -69,6 +69,9 @@ package struct ConfirmationMachine: Hashable, Sendable {
 
     package var count: Int { entries.count }
 
+    /// Whether an alarm of the journal, now or before its bound dropped it, waits for this push.
+    package func awaits(push: UInt64) -> Bool { entries.values.contains { $0.push == push } }
+
     // MARK: Events
 
     /// The journal has this early alarm, which the agent has just found.
@@ -90,8 +93,8 @@ package struct ConfirmationMachine: Hashable, Sendable {
     @discardableResult
     package mutating func confirmed(_ number: UInt64) -> Bool { entries.removeValue(forKey: number) != nil }
 
-    /// The server has sent a push that the disk did not take. What it tells is no longer waited for: it is not acknowledged,
-    /// so the server sends it again, and the journal notes the confirmation then.
+    /// The server has sent a push, and the journal notes no confirmation. What it tells is no longer waited for. When the disk
+    /// did not take the push, it is not acknowledged, so the server sends it again, and the journal notes the confirmation then.
     package mutating func heard(push: UInt64) {
         if heard.count >= Self.most { heard.removeAll() }
         heard.insert(push)
