@@ -63,6 +63,26 @@ struct TimeGuardTests {
         #expect(guarded.takeDisproved().isEmpty)
     }
 
+    /// The clock is no receiver that goes on along its line.
+    @Test func aClockThatJumpedDoesNotHoldTheReceiverUp() {
+        var guarded = TimeGuard()
+        func judge(_ second: Int64, system: Int64, isKept: Bool) -> TimeGuard.Verdict {
+            let reading = ClockReading(at: second * 1000, system: system, isKept: isKept)
+            return guarded.judge(
+                Epoch(fix: fix(at: second * 1000 - 3_600_000), device: "/dev/ttyS0", arrival: reading))
+        }
+        for second in 0..<60 as Range<Int64> {
+            guard case .dated(let fix, _) = judge(second, system: second * 1000, isKept: true), fix.isClockTime else {
+                Issue.record("\(second) s")
+                return
+            }
+        }
+        let after = (60..<70).map { judge($0, system: $0 * 1000 - 86_400_000, isKept: false) }
+        // Three fixes over four seconds confirm a date.
+        #expect(after.prefix(4).allSatisfy { $0 == .notLater }, "\(after)")
+        #expect(after.dropFirst(4).allSatisfy { if case .dated = $0 { true } else { false } }, "\(after)")
+    }
+
     /// A receiver that went on as before and agreed with the clock knows better than a clock that jumps.
     @Test(arguments: [-86_400_000, 3_600_000, 619_315_200_000] as [Int64]) func aKeptClockThatJumpsChangesNothing(
         _ step: Int64

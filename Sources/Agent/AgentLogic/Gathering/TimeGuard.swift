@@ -180,9 +180,12 @@ package struct TimeGuard: Hashable, Sendable {
         return runs[index].confirms(now, isBursty: line?.isBursty ?? false) && !isContradicted(epoch, now)
     }
 
-    /// Another receiver goes on along the believed line. A line before this program was made contradicts no later date.
+    /// Another receiver goes on along the believed line; the clock is none. A line before this program was made contradicts no
+    /// later date.
     private func isContradicted(_ epoch: Epoch, _ now: MonotonicTime) -> Bool {
-        guard let line, line.device != epoch.device, now - line.heard < Self.primacy else { return false }
+        guard let line, let believed = line.device, believed != epoch.device, now - line.heard < Self.primacy else {
+            return false
+        }
         return line.time(at: now).seconds >= SakerVersion.madeAt || epoch.fix.time.seconds < SakerVersion.madeAt
     }
 
