@@ -30,7 +30,9 @@ extension JournalingBox {
                 return .written([])
             }
             let alarms = writing.alarms.map { waiting in
-                FenceVerdict.Told(content: Self.content(of: waiting.alarm), isOwed: !waiting.isTold)
+                FenceVerdict.Told(
+                    content: Self.content(of: waiting.alarm), isOwed: !waiting.isTold,
+                    isReported: waiting.alarm.isReported)
             }
             switch try journal.append(FenceVerdict(alarms: alarms, state: state), now: Self.now) {
             case .full: return .refused("full")

@@ -86,6 +86,7 @@ extension FenceTests {
         let bends = PolylineThinning.bends(of: line, over: 0.001)
         #expect(bends.count == PolylineThinning.mostBends && bends == bends.sorted())
         #expect(bends.first == 0 && bends.last == 1999)
+        #expect(PolylineThinning.bends(of: Array(line.prefix(300)), over: 0.001) == Array(0..<300))
         let thinned = PolylineThinning(line, to: 100)
         #expect(thinned.given == 2000 && thinned.line.count <= 100)
         // The band is 111 m wide, and a line through its middle stays within half of that.
@@ -109,9 +110,9 @@ extension FenceTests {
         return best.map { $0[count - 1] }.min() ?? .infinity
     }
 
-    @Test func thinningComesNearTheLeastDeviation() {
-        let seed = UInt64.random(in: 1...UInt64(UInt32.max))
-        print("thinningComesNearTheLeastDeviation: seed \(seed)")
+    /// With the first seed, the best way of the second line leaves a straight stretch at a vertex in its middle.
+    @Test(arguments: [1_608_596_026, UInt64.random(in: 1...UInt64(UInt32.max))])
+    func thinningComesNearTheLeastDeviation(seed: UInt64) {
         var state = seed
         func random() -> Double {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -127,8 +128,7 @@ extension FenceTests {
             let thinned = PolylineThinning(line.map { Degrees(latitude: $0[0], longitude: $0[1]) }, to: 9)
             let least = leastDeviation(line, 9)
             #expect(thinned.line.count <= 9)
-            // Chance makes some lines of which the least is missed by a few per cent.
-            #expect(thinned.deviation <= least * 1.1 + 0.01, "round \(round): \(thinned.deviation) of \(least)")
+            #expect(thinned.deviation <= least * 1.02 + 0.01, "round \(round): \(thinned.deviation) of \(least)")
             #expect(thinned.deviation >= least * 0.99 - 0.01, "round \(round): \(thinned.deviation) of \(least)")
         }
     }

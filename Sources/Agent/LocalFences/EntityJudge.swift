@@ -20,6 +20,9 @@ struct EntityJudge {
         let set: FenceSet
         /// Where the point is in the ring; nil when nobody needs it.
         var cause: PointCause?
+        /// The process after this one may not know by which fences it judged. The server then judges by others, and may not find
+        /// the alarm: the agent reports it.
+        var isReported = false
     }
 
     let limits: FenceMachine.Limits
@@ -80,7 +83,7 @@ struct EntityJudge {
         for alarm in alarms {
             guard let definition = definition(alarm.fence) else { continue }
             let scope = AlarmScope(service: this.service, entity: this.entity, source: source)
-            let local = LocalAlarm(alarm, of: definition, in: scope, cause: this.cause)
+            let local = LocalAlarm(alarm, of: definition, in: scope, cause: this.cause, isReported: this.isReported)
             bytes += local.body.utf8.count
             guard told.count < limits.alarms, told.isEmpty || bytes <= limits.alarmBytes else { break }
             told.append(local)

@@ -25,7 +25,11 @@ package struct LocalAlarm: Hashable, Sendable {
     /// The agent reports it to the server.
     package let isReported: Bool
 
-    init(_ alarm: FenceAlarm, of definition: FenceDefinition, in scope: AlarmScope, cause: PointCause? = nil) {
+    /// `isReported`: whatever the definition says. An alarm of a server fence is reported when the server may not find it.
+    init(
+        _ alarm: FenceAlarm, of definition: FenceDefinition, in scope: AlarmScope, cause: PointCause? = nil,
+        isReported: Bool = false
+    ) {
         self.alarm = alarm
         (source, entity, service) = (scope.source, scope.entity, scope.service)
         self.cause = cause
@@ -35,10 +39,11 @@ package struct LocalAlarm: Hashable, Sendable {
         let reaction = definition.reaction(to: alarm.action)
         parameters = reaction?.parameters
         isRemote = reaction?.isRemote ?? false
-        isReported = scope.source == .local && definition.isReported
+        let isTold = scope.source == .local && definition.isReported
+        self.isReported = isReported || isTold
         let watched = definition.watch.entities
         remoteTo =
-            isReported && isRemote && watched.count <= FenceReaction.mostRemote
+            isTold && isRemote && watched.count <= FenceReaction.mostRemote
             ? watched.filter { $0 != ExactName(scope.entity) }.map(\.text) : []
     }
 

@@ -162,7 +162,10 @@ package struct ServerFenceMachine {
             return try? set.plan(of: fence)
         }
         actions += judge.judge(
-            this.point, in: .init(entity: set.entity, service: set.service, set: near, cause: this.cause)
+            this.point,
+            in: .init(
+                entity: set.entity, service: set.service, set: near, cause: this.cause,
+                isReported: saving.standing != .durable)
         ) { number in
             set.fences[number]?.fence.definition
         }.map(Action.init)

@@ -99,7 +99,10 @@ struct FenceTable {
         let addition = try database.cachedStatement(
             sql: "INSERT INTO fence_watch (service, entity, fence, since) VALUES (?, ?, ?, ?)")
         for name in watch.entities where was.isEveryone || !was.contains(name.text) {
-            let since = try watchStart(of: name.text, at: now)
+            // Who is watched all the time is watched since then.
+            let since =
+                try former?.everyoneSince.map { try history.watchStart(of: name.text, by: fence.id, of: service, $0) }
+                ?? watchStart(of: name.text, at: now)
             try addition.execute(arguments: [service.rawValue, name.text, fence.id, since.milliseconds])
         }
         return record

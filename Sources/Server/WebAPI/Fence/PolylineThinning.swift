@@ -5,7 +5,7 @@ import Geofencing
 struct PolylineThinning {
     /// Millimetres change no fence: a straight line needs its two ends.
     private static let exactness = 0.001
-    /// How near the deviation comes to the least one that is possible, as a part of it.
+    /// How near the deviation comes to the least one that the chosen vertices make possible, as a part of it.
     private static let accuracy = 0.01
 
     /// Bends among which those that stay are chosen: the search costs the square of their number.
@@ -30,11 +30,10 @@ struct PolylineThinning {
         let first = Self.split(given) { kept, worst in kept < limit && worst > Self.exactness }
         (line, deviation) = (first.kept.map { given[$0] }, first.deviation)
         guard deviation > Self.exactness else { return }
-        let accuracy = Self.accuracy * deviation
-        let bends = Self.bends(of: given, over: accuracy)
+        let bends = Self.bends(of: given, over: Self.exactness)
         let search = FewestVertices(bends.map { given[$0] })
         var (low, high) = (0.0, deviation)
-        while high - low > accuracy {
+        while high - low > max(Self.accuracy * high, Self.exactness) {
             let tolerance = (low + high) / 2
             let found = search.within(tolerance).map { bends[$0] }
             guard found.count <= limit else {
@@ -47,10 +46,12 @@ struct PolylineThinning {
         }
     }
 
-    /// The vertices that tell most of a line: what lies on a straight way between them is at most so many metres off, or they are
-    /// ``mostBends``.
+    /// The vertices among which those that stay are chosen: all of a line that has at most ``mostBends``. The best way may leave a
+    /// long straight stretch in its middle, so a vertex on it counts too. Of a longer line the vertices that tell most: what lies on a
+    /// straight way between them is at most so many metres off, or they are ``mostBends``.
     static func bends(of line: [Degrees], over metres: Double) -> [Int] {
-        split(line) { kept, worst in kept < mostBends && worst > metres }.kept
+        guard line.count > mostBends else { return Array(line.indices) }
+        return split(line) { kept, worst in kept < mostBends && worst > metres }.kept
     }
 
     /// The vertices that stay when the worst stretch is split as long as `goesOn` says so, by the number of those that stay and the
