@@ -112,11 +112,13 @@ import TrackTestKit
     private final class World {
         let disk = DiskSimulation(seed: 1, directories: ["/var"])
         let journal: AlarmJournal
-        var model = FindingModel(limit: 1 << 20, areHooksRun: true)
+        var model: FindingModel
         private static let time = MonotonicTime(milliseconds: 0)
 
-        init() throws {
-            journal = AlarmJournal(directory: "/var", fileSystem: disk, now: Self.time)
+        init(limit: Int = 1 << 20) throws {
+            model = FindingModel(limit: limit, areHooksRun: true)
+            journal = AlarmJournal(
+                directory: "/var", options: AlarmJournal.Options(limit: limit), fileSystem: disk, now: Self.time)
             try model.processStarts(nil, durable: nil, hooks: ["a"])
             try look()
         }
@@ -154,6 +156,30 @@ import TrackTestKit
             try world.model.told(5, number: 1, type: 4, isEarly: false, "the alarm")
         }
         #expect(world.model.owed == 1)
+    }
+
+    /// What the bound of all traces has taken, the journal does not know: a push that the server repeats is told again.
+    @Test func anAlarmWhoseTraceTheBoundTookMayBeToldAgain() throws {
+        let world = try World(limit: AlarmJournal.Options.limits.lowerBound)
+        for id in 1...1000 as ClosedRange<UInt64> {
+            try world.append(id, remembering: 2000)
+            world.journal.finish(id)
+            try world.look()
+            try world.model.told(id, number: id, type: 4, isEarly: false, "the alarm")
+        }
+        try world.model.processStarts(
+            world.disk.contents(of: SimulatedAlarms.path),
+            durable: world.disk.durableContents(of: SimulatedAlarms.path), hooks: ["a"])
+        let bytes = try #require(world.disk.contents(of: SimulatedAlarms.path))
+        let traces = try #require(AlarmFile(bytes)).traces.map(\.id).sorted()
+        let oldest: UInt64 = try #require(traces.first)
+        #expect((2..<1000).contains(oldest))
+        for id in [oldest, 1000] {
+            #expect(throws: Violation.self) {
+                try world.model.told(id, number: 0, type: 4, isEarly: false, "the alarm")
+            }
+        }
+        try world.model.told(1, number: 0, type: 4, isEarly: false, "the alarm")
     }
 
     @Test func anAlarmWithAnOlderMemoryIsFound() throws {

@@ -30,6 +30,8 @@ struct FindingModel {
     private var durableTraces: Set<UInt64> = []
     private var durablyEnded: Set<UInt64> = []
     private var entries: [UInt64: Entry] = [:]
+    /// Their traces went, the oldest first, at the bound of all traces: the journal does not know these any more.
+    private var forgotten: Set<UInt64> = []
     private var lastTold: UInt64 = 0
     private var process = 0
     private var hooksHeard: Set<String> = []
@@ -107,11 +109,14 @@ struct FindingModel {
         }
         try checkMemories(found)
         guard let former, !hasGivenUp else { return }
-        for alarm in former.findings + former.alarms where numbers[alarm.id] == nil {
-            guard isStart && durable[alarm.id] == nil || fullOfTraces(found) else {
+        let oldestTrace = found.traces.map(\.number).min() ?? .max
+        for alarm in former.findings + former.alarms + former.traces.map(Self.alarm) where numbers[alarm.id] == nil {
+            if isStart, durable[alarm.id] == nil, !durableTraces.contains(alarm.id) { continue }
+            guard fullOfTraces(found), alarm.number < oldestTrace else {
                 file = former
                 throw broken("\(name(alarm)) is gone from the journal without a trace")
             }
+            forgotten.insert(alarm.id)
         }
         let isNewTrace = found.traces.contains { trace in !former.traces.contains { $0.id == trace.id } }
         if isNewTrace, former.bytes.count + Self.mostRecordBytes < limit {
@@ -165,7 +170,7 @@ struct FindingModel {
     mutating func told(_ id: UInt64, number: UInt64, type: Int64, isEarly: Bool, _ words: String) throws(Violation) {
         var entry = entries[id] ?? Entry()
         guard entry.toldIn != process else { throw broken("\(words) is told twice in one process") }
-        guard !entry.isToldDurably || hasGivenUp || isUnread else {
+        guard !entry.isToldDurably || hasGivenUp || isUnread || forgotten.contains(id) else {
             throw broken("\(words) is told again, and it was told as durable before")
         }
         if number > 0 {
@@ -177,6 +182,7 @@ struct FindingModel {
             }
             lastTold = number
             entry.isToldDurably = true
+            forgotten.remove(id)
         } else {
             toldBeforeDurable += 1
         }
