@@ -245,7 +245,8 @@ extension TrackStoreContract {
                     let all = try await store.fences(
                         watching: EntityKey(service: service, name: name), page: Page(offset: 0, limit: 9))
                     try expect(
-                        all.fences.last { $0.record.fence.id == 2 }?.since, is: .at(since), "of the \(name) as everyone")
+                        all.fences.last { $0.record.fence.id == 2 }?.since, is: .at(since), "of the \(name) as everyone"
+                    )
                 }
                 record = try await store.editFence(2, in: service, at: .at(7)) { (definition) throws(TrackStoreError) in
                     var definition = definition
