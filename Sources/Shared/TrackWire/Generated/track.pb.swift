@@ -1115,81 +1115,128 @@ package nonisolated struct Heartbeat: Sendable {
 }
 
 /// How a vehicle is. What counts points counts since the agent started.
-package nonisolated struct Health: Sendable {
+package nonisolated struct Health: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// Points that wait on the vehicle for an acknowledgement.
-  package var backlog: UInt64 = 0
+  package var backlog: UInt64 {
+    get {_storage._backlog}
+    set {_uniqueStorage()._backlog = newValue}
+  }
 
   /// Points that the server will never get, by reason; a reason without points is left out.
-  package var losses: [Loss] = []
+  package var losses: [Loss] {
+    get {_storage._losses}
+    set {_uniqueStorage()._losses = newValue}
+  }
 
   /// Seconds since points were lost last; absent: none was.
   package var lossAge: UInt32 {
-    get {_lossAge ?? 0}
-    set {_lossAge = newValue}
+    get {_storage._lossAge ?? 0}
+    set {_uniqueStorage()._lossAge = newValue}
   }
   /// Returns true if `lossAge` has been explicitly set.
-  package var hasLossAge: Bool {self._lossAge != nil}
+  package var hasLossAge: Bool {_storage._lossAge != nil}
   /// Clears the value of `lossAge`. Subsequent reads from it will return its default value.
-  package mutating func clearLossAge() {self._lossAge = nil}
+  package mutating func clearLossAge() {_uniqueStorage()._lossAge = nil}
 
-  package var receiver: Receiver = .unspecified
+  package var receiver: Receiver {
+    get {_storage._receiver}
+    set {_uniqueStorage()._receiver = newValue}
+  }
 
   /// Seconds since the receiver's newest fix; absent: there was none.
   package var fixAge: UInt32 {
-    get {_fixAge ?? 0}
-    set {_fixAge = newValue}
+    get {_storage._fixAge ?? 0}
+    set {_uniqueStorage()._fixAge = newValue}
   }
   /// Returns true if `fixAge` has been explicitly set.
-  package var hasFixAge: Bool {self._fixAge != nil}
+  package var hasFixAge: Bool {_storage._fixAge != nil}
   /// Clears the value of `fixAge`. Subsequent reads from it will return its default value.
-  package mutating func clearFixAge() {self._fixAge = nil}
+  package mutating func clearFixAge() {_uniqueStorage()._fixAge = nil}
 
   /// Whether the agent is to make points.
-  package var gathering: Bool = false
+  package var gathering: Bool {
+    get {_storage._gathering}
+    set {_uniqueStorage()._gathering = newValue}
+  }
 
-  package var disk: Disk = .unspecified
+  package var disk: Disk {
+    get {_storage._disk}
+    set {_uniqueStorage()._disk = newValue}
+  }
 
   /// The end of the agent's certificate, seconds since 1970 UTC; 0: it has none, or does not know.
-  package var certificateEnd: Int64 = 0
+  package var certificateEnd: Int64 {
+    get {_storage._certificateEnd}
+    set {_uniqueStorage()._certificateEnd = newValue}
+  }
 
   /// What keeps a point that is gathered now from the server until a person helps.
-  package var obstacle: Obstacle = .unspecified
+  package var obstacle: Obstacle {
+    get {_storage._obstacle}
+    set {_uniqueStorage()._obstacle = newValue}
+  }
 
   /// Seconds since the obstacle began.
-  package var obstacleAge: UInt32 = 0
+  package var obstacleAge: UInt32 {
+    get {_storage._obstacleAge}
+    set {_uniqueStorage()._obstacleAge = newValue}
+  }
 
   /// Fixes that the obstacle rejected since the last point.
-  package var rejected: UInt64 = 0
+  package var rejected: UInt64 {
+    get {_storage._rejected}
+    set {_uniqueStorage()._rejected = newValue}
+  }
 
   /// When the receiver's date and the computer's clock are far apart: what both say, seconds since 1970 UTC; 0: they are not.
-  package var receiverTime: Int64 = 0
+  package var receiverTime: Int64 {
+    get {_storage._receiverTime}
+    set {_uniqueStorage()._receiverTime = newValue}
+  }
 
-  package var clockTime: Int64 = 0
+  package var clockTime: Int64 {
+    get {_storage._clockTime}
+    set {_uniqueStorage()._clockTime = newValue}
+  }
 
   /// Points have the time of the computer's clock.
-  package var clockUsed: Bool = false
+  package var clockUsed: Bool {
+    get {_storage._clockUsed}
+    set {_uniqueStorage()._clockUsed = newValue}
+  }
 
   /// The receiver tells places without a time.
-  package var timesMissing: Bool = false
+  package var timesMissing: Bool {
+    get {_storage._timesMissing}
+    set {_uniqueStorage()._timesMissing = newValue}
+  }
 
   /// The receiver tells the same time again and again; `receiver_time` has it, and `times_missing` is set too.
-  package var clockStands: Bool = false
+  package var clockStands: Bool {
+    get {_storage._clockStands}
+    set {_uniqueStorage()._clockStands = newValue}
+  }
 
   /// When two receivers tell different dates: the one that points have, and the other one, seconds since 1970 UTC; 0: they do not.
-  package var usedDate: Int64 = 0
+  package var usedDate: Int64 {
+    get {_storage._usedDate}
+    set {_uniqueStorage()._usedDate = newValue}
+  }
 
-  package var otherDate: Int64 = 0
+  package var otherDate: Int64 {
+    get {_storage._otherDate}
+    set {_uniqueStorage()._otherDate = newValue}
+  }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
-  fileprivate var _lossAge: UInt32? = nil
-  fileprivate var _fixAge: UInt32? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 package nonisolated struct Loss: Sendable {
@@ -2573,116 +2620,186 @@ nonisolated extension Health: SwiftProtobuf.Message, SwiftProtobuf._MessageImple
   package static let protoMessageName: String = _protobuf_package + ".Health"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}backlog\0\u{1}losses\0\u{3}loss_age\0\u{1}receiver\0\u{3}fix_age\0\u{1}gathering\0\u{1}disk\0\u{3}certificate_end\0\u{1}obstacle\0\u{3}obstacle_age\0\u{1}rejected\0\u{3}receiver_time\0\u{3}clock_time\0\u{3}clock_used\0\u{3}times_missing\0\u{3}clock_stands\0\u{3}used_date\0\u{3}other_date\0")
 
+  fileprivate class _StorageClass {
+    var _backlog: UInt64 = 0
+    var _losses: [Loss] = []
+    var _lossAge: UInt32? = nil
+    var _receiver: Receiver = .unspecified
+    var _fixAge: UInt32? = nil
+    var _gathering: Bool = false
+    var _disk: Disk = .unspecified
+    var _certificateEnd: Int64 = 0
+    var _obstacle: Obstacle = .unspecified
+    var _obstacleAge: UInt32 = 0
+    var _rejected: UInt64 = 0
+    var _receiverTime: Int64 = 0
+    var _clockTime: Int64 = 0
+    var _clockUsed: Bool = false
+    var _timesMissing: Bool = false
+    var _clockStands: Bool = false
+    var _usedDate: Int64 = 0
+    var _otherDate: Int64 = 0
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _backlog = source._backlog
+      _losses = source._losses
+      _lossAge = source._lossAge
+      _receiver = source._receiver
+      _fixAge = source._fixAge
+      _gathering = source._gathering
+      _disk = source._disk
+      _certificateEnd = source._certificateEnd
+      _obstacle = source._obstacle
+      _obstacleAge = source._obstacleAge
+      _rejected = source._rejected
+      _receiverTime = source._receiverTime
+      _clockTime = source._clockTime
+      _clockUsed = source._clockUsed
+      _timesMissing = source._timesMissing
+      _clockStands = source._clockStands
+      _usedDate = source._usedDate
+      _otherDate = source._otherDate
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.backlog) }()
-      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.losses) }()
-      case 3: try { try decoder.decodeSingularUInt32Field(value: &self._lossAge) }()
-      case 4: try { try decoder.decodeSingularEnumField(value: &self.receiver) }()
-      case 5: try { try decoder.decodeSingularUInt32Field(value: &self._fixAge) }()
-      case 6: try { try decoder.decodeSingularBoolField(value: &self.gathering) }()
-      case 7: try { try decoder.decodeSingularEnumField(value: &self.disk) }()
-      case 8: try { try decoder.decodeSingularInt64Field(value: &self.certificateEnd) }()
-      case 9: try { try decoder.decodeSingularEnumField(value: &self.obstacle) }()
-      case 10: try { try decoder.decodeSingularUInt32Field(value: &self.obstacleAge) }()
-      case 11: try { try decoder.decodeSingularUInt64Field(value: &self.rejected) }()
-      case 12: try { try decoder.decodeSingularInt64Field(value: &self.receiverTime) }()
-      case 13: try { try decoder.decodeSingularInt64Field(value: &self.clockTime) }()
-      case 14: try { try decoder.decodeSingularBoolField(value: &self.clockUsed) }()
-      case 15: try { try decoder.decodeSingularBoolField(value: &self.timesMissing) }()
-      case 16: try { try decoder.decodeSingularBoolField(value: &self.clockStands) }()
-      case 17: try { try decoder.decodeSingularInt64Field(value: &self.usedDate) }()
-      case 18: try { try decoder.decodeSingularInt64Field(value: &self.otherDate) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularUInt64Field(value: &_storage._backlog) }()
+        case 2: try { try decoder.decodeRepeatedMessageField(value: &_storage._losses) }()
+        case 3: try { try decoder.decodeSingularUInt32Field(value: &_storage._lossAge) }()
+        case 4: try { try decoder.decodeSingularEnumField(value: &_storage._receiver) }()
+        case 5: try { try decoder.decodeSingularUInt32Field(value: &_storage._fixAge) }()
+        case 6: try { try decoder.decodeSingularBoolField(value: &_storage._gathering) }()
+        case 7: try { try decoder.decodeSingularEnumField(value: &_storage._disk) }()
+        case 8: try { try decoder.decodeSingularInt64Field(value: &_storage._certificateEnd) }()
+        case 9: try { try decoder.decodeSingularEnumField(value: &_storage._obstacle) }()
+        case 10: try { try decoder.decodeSingularUInt32Field(value: &_storage._obstacleAge) }()
+        case 11: try { try decoder.decodeSingularUInt64Field(value: &_storage._rejected) }()
+        case 12: try { try decoder.decodeSingularInt64Field(value: &_storage._receiverTime) }()
+        case 13: try { try decoder.decodeSingularInt64Field(value: &_storage._clockTime) }()
+        case 14: try { try decoder.decodeSingularBoolField(value: &_storage._clockUsed) }()
+        case 15: try { try decoder.decodeSingularBoolField(value: &_storage._timesMissing) }()
+        case 16: try { try decoder.decodeSingularBoolField(value: &_storage._clockStands) }()
+        case 17: try { try decoder.decodeSingularInt64Field(value: &_storage._usedDate) }()
+        case 18: try { try decoder.decodeSingularInt64Field(value: &_storage._otherDate) }()
+        default: break
+        }
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.backlog != 0 {
-      try visitor.visitSingularUInt64Field(value: self.backlog, fieldNumber: 1)
-    }
-    if !self.losses.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.losses, fieldNumber: 2)
-    }
-    try { if let v = self._lossAge {
-      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 3)
-    } }()
-    if self.receiver != .unspecified {
-      try visitor.visitSingularEnumField(value: self.receiver, fieldNumber: 4)
-    }
-    try { if let v = self._fixAge {
-      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 5)
-    } }()
-    if self.gathering != false {
-      try visitor.visitSingularBoolField(value: self.gathering, fieldNumber: 6)
-    }
-    if self.disk != .unspecified {
-      try visitor.visitSingularEnumField(value: self.disk, fieldNumber: 7)
-    }
-    if self.certificateEnd != 0 {
-      try visitor.visitSingularInt64Field(value: self.certificateEnd, fieldNumber: 8)
-    }
-    if self.obstacle != .unspecified {
-      try visitor.visitSingularEnumField(value: self.obstacle, fieldNumber: 9)
-    }
-    if self.obstacleAge != 0 {
-      try visitor.visitSingularUInt32Field(value: self.obstacleAge, fieldNumber: 10)
-    }
-    if self.rejected != 0 {
-      try visitor.visitSingularUInt64Field(value: self.rejected, fieldNumber: 11)
-    }
-    if self.receiverTime != 0 {
-      try visitor.visitSingularInt64Field(value: self.receiverTime, fieldNumber: 12)
-    }
-    if self.clockTime != 0 {
-      try visitor.visitSingularInt64Field(value: self.clockTime, fieldNumber: 13)
-    }
-    if self.clockUsed != false {
-      try visitor.visitSingularBoolField(value: self.clockUsed, fieldNumber: 14)
-    }
-    if self.timesMissing != false {
-      try visitor.visitSingularBoolField(value: self.timesMissing, fieldNumber: 15)
-    }
-    if self.clockStands != false {
-      try visitor.visitSingularBoolField(value: self.clockStands, fieldNumber: 16)
-    }
-    if self.usedDate != 0 {
-      try visitor.visitSingularInt64Field(value: self.usedDate, fieldNumber: 17)
-    }
-    if self.otherDate != 0 {
-      try visitor.visitSingularInt64Field(value: self.otherDate, fieldNumber: 18)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._backlog != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._backlog, fieldNumber: 1)
+      }
+      if !_storage._losses.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._losses, fieldNumber: 2)
+      }
+      try { if let v = _storage._lossAge {
+        try visitor.visitSingularUInt32Field(value: v, fieldNumber: 3)
+      } }()
+      if _storage._receiver != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._receiver, fieldNumber: 4)
+      }
+      try { if let v = _storage._fixAge {
+        try visitor.visitSingularUInt32Field(value: v, fieldNumber: 5)
+      } }()
+      if _storage._gathering != false {
+        try visitor.visitSingularBoolField(value: _storage._gathering, fieldNumber: 6)
+      }
+      if _storage._disk != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._disk, fieldNumber: 7)
+      }
+      if _storage._certificateEnd != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._certificateEnd, fieldNumber: 8)
+      }
+      if _storage._obstacle != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._obstacle, fieldNumber: 9)
+      }
+      if _storage._obstacleAge != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._obstacleAge, fieldNumber: 10)
+      }
+      if _storage._rejected != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._rejected, fieldNumber: 11)
+      }
+      if _storage._receiverTime != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._receiverTime, fieldNumber: 12)
+      }
+      if _storage._clockTime != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._clockTime, fieldNumber: 13)
+      }
+      if _storage._clockUsed != false {
+        try visitor.visitSingularBoolField(value: _storage._clockUsed, fieldNumber: 14)
+      }
+      if _storage._timesMissing != false {
+        try visitor.visitSingularBoolField(value: _storage._timesMissing, fieldNumber: 15)
+      }
+      if _storage._clockStands != false {
+        try visitor.visitSingularBoolField(value: _storage._clockStands, fieldNumber: 16)
+      }
+      if _storage._usedDate != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._usedDate, fieldNumber: 17)
+      }
+      if _storage._otherDate != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._otherDate, fieldNumber: 18)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Health, rhs: Health) -> Bool {
-    if lhs.backlog != rhs.backlog {return false}
-    if lhs.losses != rhs.losses {return false}
-    if lhs._lossAge != rhs._lossAge {return false}
-    if lhs.receiver != rhs.receiver {return false}
-    if lhs._fixAge != rhs._fixAge {return false}
-    if lhs.gathering != rhs.gathering {return false}
-    if lhs.disk != rhs.disk {return false}
-    if lhs.certificateEnd != rhs.certificateEnd {return false}
-    if lhs.obstacle != rhs.obstacle {return false}
-    if lhs.obstacleAge != rhs.obstacleAge {return false}
-    if lhs.rejected != rhs.rejected {return false}
-    if lhs.receiverTime != rhs.receiverTime {return false}
-    if lhs.clockTime != rhs.clockTime {return false}
-    if lhs.clockUsed != rhs.clockUsed {return false}
-    if lhs.timesMissing != rhs.timesMissing {return false}
-    if lhs.clockStands != rhs.clockStands {return false}
-    if lhs.usedDate != rhs.usedDate {return false}
-    if lhs.otherDate != rhs.otherDate {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._backlog != rhs_storage._backlog {return false}
+        if _storage._losses != rhs_storage._losses {return false}
+        if _storage._lossAge != rhs_storage._lossAge {return false}
+        if _storage._receiver != rhs_storage._receiver {return false}
+        if _storage._fixAge != rhs_storage._fixAge {return false}
+        if _storage._gathering != rhs_storage._gathering {return false}
+        if _storage._disk != rhs_storage._disk {return false}
+        if _storage._certificateEnd != rhs_storage._certificateEnd {return false}
+        if _storage._obstacle != rhs_storage._obstacle {return false}
+        if _storage._obstacleAge != rhs_storage._obstacleAge {return false}
+        if _storage._rejected != rhs_storage._rejected {return false}
+        if _storage._receiverTime != rhs_storage._receiverTime {return false}
+        if _storage._clockTime != rhs_storage._clockTime {return false}
+        if _storage._clockUsed != rhs_storage._clockUsed {return false}
+        if _storage._timesMissing != rhs_storage._timesMissing {return false}
+        if _storage._clockStands != rhs_storage._clockStands {return false}
+        if _storage._usedDate != rhs_storage._usedDate {return false}
+        if _storage._otherDate != rhs_storage._otherDate {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
