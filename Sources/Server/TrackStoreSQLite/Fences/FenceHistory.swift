@@ -67,27 +67,6 @@ struct FenceHistory {
 
     // MARK: Reading
 
-    /// SQL: since when a fence of the table, which watches everyone, watches the entity ?2 of the service ?1. The fence may have watched
-    /// the entity by name until it began to watch everyone: the change that ended the one began the other.
-    private static func watchStart(_ table: String, _ fence: String) -> String {
-        """
-        MIN(\(table).everyone_since, IFNULL((
-            SELECT MIN(w.since) FROM former_watch w WHERE w.service = ?1 AND w.entity = ?2 AND w.fence = \(table).\(fence)
-                AND w.until >= \(table).everyone_since), \(table).everyone_since))
-        """
-    }
-
-    /// Since when a fence that watches everyone since `everyoneSince` watches an entity.
-    func watchStart(
-        of entity: String, by fence: Int32, of service: ServiceID, _ everyoneSince: Timestamp
-    ) throws -> Timestamp {
-        let named = try database.cachedStatement(
-            sql: "SELECT MIN(since) FROM former_watch WHERE service = ? AND entity = ? AND fence = ? AND until >= ?")
-        let since = try Int64.fetchOne(
-            named, arguments: [service.rawValue, entity, fence, everyoneSince.milliseconds])
-        return min(everyoneSince, since.map(Timestamp.init(milliseconds:)) ?? everyoneSince)
-    }
-
     /// Nil when the store cannot say what has changed since. What cannot be read is left out, and told in `unreadable`.
     func changes(
         of entity: EntityKey, since version: Int64, _ unreadable: inout [UnreadableFence]
@@ -121,11 +100,10 @@ struct FenceHistory {
     ) throws -> [FormerFence] {
         let everyone = try database.cachedStatement(
             sql: """
-                SELECT fence, \(Self.watchStart("former_fence", "fence")), replaced, content FROM former_fence
-                WHERE service = ?1 AND until > ?3 AND version <= ?3 AND everyone_since IS NOT NULL
+                SELECT fence, everyone_since, replaced, content FROM former_fence
+                WHERE service = ?1 AND until > ?2 AND version <= ?2 AND everyone_since IS NOT NULL
                 """)
-        let state: StatementArguments = [entity.service.rawValue, entity.name, version]
-        var found = try Row.fetchAll(everyone, arguments: state).compactMap {
+        var found = try Row.fetchAll(everyone, arguments: [entity.service.rawValue, version]).compactMap {
             try $0.readable(&unreadable, FormerFence.init)
         }
         // Whom a fence still watches has no row of former times; of several former times the earliest end counts.
@@ -138,7 +116,7 @@ struct FenceHistory {
                 JOIN former_fence f ON f.service = ?1 AND f.fence = w.fence AND f.version <= ?3 AND f.until > ?3
                 WHERE f.everyone_since IS NULL GROUP BY f.fence
                 """)
-        let rows = try Row.fetchAll(named, arguments: state)
+        let rows = try Row.fetchAll(named, arguments: [entity.service.rawValue, entity.name, version])
         found += try rows.compactMap { try $0.readable(&unreadable, FormerFence.init) }
             .filter { $0.fence.definition.watch.contains(entity.name) }
         return found
@@ -168,8 +146,8 @@ struct FenceHistory {
     private func presentFences(of entity: EntityKey, changedSince version: Int64) throws -> [Row] {
         let everyone = try database.cachedStatement(
             sql: """
-                SELECT \(FenceRecord.columns), \(Self.watchStart("fence", "id")) FROM fence
-                WHERE service = ?1 AND version > ?3 AND watch = 3
+                SELECT \(FenceRecord.columns), everyone_since FROM fence
+                WHERE service = ? AND version > ? AND watch = 3
                 """)
         let named = try database.cachedStatement(
             sql: """
@@ -177,16 +155,16 @@ struct FenceHistory {
                 JOIN fence f ON f.service = w.service AND f.id = w.fence
                 WHERE w.service = ? AND w.entity = ? AND f.version > ?
                 """)
-        let changed: StatementArguments = [entity.service.rawValue, entity.name, version]
-        return try Row.fetchAll(everyone, arguments: changed) + Row.fetchAll(named, arguments: changed)
+        let service = entity.service.rawValue
+        return try Row.fetchAll(everyone, arguments: [service, version])
+            + Row.fetchAll(named, arguments: [service, entity.name, version])
     }
 
     /// All fences that watch an entity, by name or as everyone, in the order of their numbers.
     func fences(watching entity: EntityKey, _ page: Page) throws -> [WatchedFence] {
         let selection = try database.cachedStatement(
             sql: """
-                SELECT \(FenceRecord.columns), \(Self.watchStart("fence", "id")) AS since FROM fence
-                WHERE service = ?1 AND watch = 3
+                SELECT \(FenceRecord.columns), everyone_since AS since FROM fence WHERE service = ?1 AND watch = 3
                 UNION ALL
                 SELECT f.id, f.version, f.everyone_since, f.content, w.since FROM fence_watch w
                 JOIN fence f ON f.service = w.service AND f.id = w.fence WHERE w.service = ?1 AND w.entity = ?2

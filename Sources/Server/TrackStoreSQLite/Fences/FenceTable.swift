@@ -99,10 +99,8 @@ struct FenceTable {
         let addition = try database.cachedStatement(
             sql: "INSERT INTO fence_watch (service, entity, fence, since) VALUES (?, ?, ?, ?)")
         for name in watch.entities where was.isEveryone || !was.contains(name.text) {
-            // Who is watched all the time is watched since then.
-            let since =
-                try former?.everyoneSince.map { try history.watchStart(of: name.text, by: fence.id, of: service, $0) }
-                ?? watchStart(of: name.text, at: now)
+            // Who was watched as one of all goes on to be watched.
+            let since = try former?.everyoneSince ?? watchStart(of: name.text, at: now)
             try addition.execute(arguments: [service.rawValue, name.text, fence.id, since.milliseconds])
         }
         return record

@@ -10,8 +10,6 @@ extension ReferenceTrackStore {
         var records: [Int32: FenceRecord] = [:]
         /// Since when each fence watches those that it names.
         var since: [Int32: [ExactName: Timestamp]] = [:]
-        /// Since when each fence that watches everyone watched those whom it named until then.
-        var before: [Int32: [ExactName: Timestamp]] = [:]
         /// The vehicles that made fences.
         var makers: [Int32: ExactName] = [:]
     }
@@ -102,13 +100,11 @@ extension ReferenceTrackStore {
                 ? former.map { $0.everyoneSince ?? now } ?? FenceRules.watchStart(at: now) : nil)
         table.records[fence.id] = record
         let since = table.since[fence.id] ?? [:]
-        func start(of entity: ExactName) -> Timestamp {
-            if let everyone = former?.everyoneSince { return table.before[fence.id]?[entity] ?? everyone }
-            return since[entity] ?? watchStart(of: entity, in: service, at: now)
-        }
         table.since[fence.id] = Dictionary(
-            watch.entities.map { ($0, start(of: $0)) }, uniquingKeysWith: { first, _ in first })
-        if former?.everyoneSince == nil || !watch.isEveryone { table.before[fence.id] = watch.isEveryone ? since : nil }
+            watch.entities.map { name in
+                (name, since[name] ?? former?.everyoneSince ?? watchStart(of: name, in: service, at: now))
+            },
+            uniquingKeysWith: { first, _ in first })
         fenceTable[service] = table
         keepState(of: service, at: record.version, now)
         return record
@@ -147,7 +143,6 @@ extension ReferenceTrackStore {
         for record in found {
             fenceTable[service]?.records[record.fence.id] = nil
             fenceTable[service]?.since[record.fence.id] = nil
-            fenceTable[service]?.before[record.fence.id] = nil
             let version = tell(record.fence.id, of: service, record.fence.definition.watch, .nobody, at: now)
             keepState(of: service, at: version, now)
         }
@@ -236,9 +231,9 @@ extension ReferenceTrackStore {
 
     private static func fences(watching entity: String, in table: ServiceFences) -> [Int32: WatchedFence] {
         table.records.compactMapValues { record in
-            let name = ExactName(entity)
-            let everyone = record.everyoneSince.map { table.before[record.fence.id]?[name] ?? $0 }
-            return (everyone ?? table.since[record.fence.id]?[name]).map { WatchedFence(record: record, since: $0) }
+            (table.since[record.fence.id]?[ExactName(entity)] ?? record.everyoneSince).map {
+                WatchedFence(record: record, since: $0)
+            }
         }
     }
 
