@@ -69,9 +69,10 @@ struct StoreModel {
             switch outcome {
             case .replaced: position.epoch != former.epoch
             case .stored(let through, let next):
-                // The session knows of each batch before, and nothing else stores by its claim.
+                // The session knows of each batch before, and nothing else stores by its claim. A batch may end with points that
+                // the server has refused, and begin with one that is stored: then the entity stays as it is.
                 position.epoch == former.epoch && position.previous == before && last > before && through == last
-                    && (next > version || batch.points.isEmpty)
+                    && (next > version || next == version && !batch.sequences.contains { $0 > before })
             case .duplicate(let through, let same):
                 position.epoch == former.epoch && position.previous <= before && last <= before && through == before
                     && (same == version || same > version && unsureVersions.contains(batch.entity))
