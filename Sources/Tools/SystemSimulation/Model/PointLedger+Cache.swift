@@ -60,9 +60,9 @@ extension PointLedger {
         if hasErrors { failedOperations += 1 }
         for first in operation.refused { refusedOperations[first, default: 0] += 1 }
         if cache.hasRead, !hadRead {
-            try observeReading(cache, operation, witness, now)
+            try observeReading(cache, label, operation, witness, now)
         } else {
-            try account(cache, operation, witness, now)
+            try account(cache, label, operation, witness, now)
             if isBlurred, !hasErrors, cache.state == .disk, cache.unsynchronisedCount == 0 {
                 try lookAgain(cache, at: now, witness)
             }
@@ -93,8 +93,8 @@ extension PointLedger {
     }
 
     mutating func account(
-        _ cache: TrackCache, _ operation: DiskOperation, _ witness: DiskWitness, _ now: MonotonicTime,
-        isFirstReading: Bool = false
+        _ cache: TrackCache, _ label: OperationLabel, _ operation: DiskOperation, _ witness: DiskWitness,
+        _ now: MonotonicTime, isFirstReading: Bool = false
     ) throws(Violation) {
         let counters = cache.counters
         // What an opening passes over waits in nobody's count yet.
@@ -115,7 +115,7 @@ extension PointLedger {
         if !isFirstReading, counters.droppedByBound > before.droppedByBound {
             dropByBound(counters.droppedByBound - before.droppedByBound, cache, operation, witness, now)
         }
-        if counters.segmentsDropped > before.segmentsDropped { try checkBound(cache, operation, witness) }
+        if counters.segmentsDropped > before.segmentsDropped { try checkBound(cache, label, operation, witness) }
         for _ in 0..<(counters.appended - before.appended) {
             guard !chosen.isEmpty else {
                 throw broken(.timeGrid, "a point was appended that the grid does not have")

@@ -64,7 +64,7 @@ extension PointLedger {
 
     /// The bound takes a segment only when another would not fit.
     func checkBound(
-        _ cache: TrackCache, _ operation: DiskOperation, _ witness: DiskWitness
+        _ cache: TrackCache, _ label: OperationLabel, _ operation: DiskOperation, _ witness: DiskWitness
     ) throws(Violation) {
         let begun = cache.counters.segmentsCreated - before.segmentsCreated
         var bytes = witness.segmentBytes + (begun == 0 ? cache.options.segmentBytes : 0)
@@ -72,7 +72,17 @@ extension PointLedger {
         // nothing is left when the next one stands, takes no room from it.
         for loss in operation.losses where !loss.isGone { bytes += max(0, loss.bytes) }
         let gone = operation.losses.filter(\.isGone)
-        bytes += gone.filter { !$0.holdsClears }.map(\.bytes).max() ?? 0
+        // The bound takes the oldest. Of several the last one tells: without it there was too little room.
+        let sizes = Dictionary(
+            gone.filter { !$0.holdsClears }.map { ($0.segment, $0.bytes) }, uniquingKeysWith: { max($0, $1) }
+        ).sorted { $0.key < $1.key }.map(\.value)
+        if case .clear = label {
+            // What a clear takes goes when the clear is on the disk, in a segment that may have to be begun for it.
+            let dropped = Int(cache.counters.segmentsDropped - before.segmentsDropped)
+            bytes += sizes.dropFirst(dropped - 1).reduce(0, +)
+        } else {
+            bytes += sizes.max() ?? 0
+        }
         // A clear stays as long as what it may be about, so it does take room.
         bytes += gone.filter(\.holdsClears).reduce(0) { $0 + $1.bytes }
         guard let limit = cache.usage.diskLimit, bytes > limit else {

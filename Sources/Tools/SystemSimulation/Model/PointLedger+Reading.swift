@@ -29,12 +29,13 @@ extension PointLedger {
 
     /// The directory could be read for the first time in this process.
     mutating func observeReading(
-        _ cache: TrackCache, _ operation: DiskOperation, _ witness: DiskWitness, _ now: MonotonicTime
+        _ cache: TrackCache, _ label: OperationLabel, _ operation: DiskOperation, _ witness: DiskWitness,
+        _ now: MonotonicTime
     ) throws(Violation) {
         hadRead = true
         // Nothing that was in memory was sure.
         isBlurred = true
-        try account(cache, operation, witness, now, isFirstReading: true)
+        try account(cache, label, operation, witness, now, isFirstReading: true)
         let refused = try passedOver(cache, operation)
         let content = witness.content(passingOver: refused, withoutLedger: operation.isLedgerRefused)
         if !operation.isLedgerRefused, !hasFlippedStructure { try markFound?.check(against: content) }
@@ -128,13 +129,26 @@ extension PointLedger {
                 entries[point.index].mayReturn = true
             }
         }
-        let readable = Set(found.map(\.index))
+        var readable = Set(found.map(\.index))
         for point in full.points + full.others where refused.contains(point.segment) {
             guard let index = index(of: point) else { continue }
             entries[index].mayBeLate = true
             if !entries[index].isStored { entries[index].doubt = .refusedFile }
-            if complete.contains(index), !readable.contains(index) {
+            if complete.contains(index), readable.insert(index).inserted {
                 found.append(Found(index: index, isAcknowledged: point.sequence <= full.acknowledged))
+            }
+        }
+        // The disk may have refused one of them only at first, and another one that holds a clear to the end.
+        for file in refused {
+            let alone = witness.content(
+                passingOver: refused.subtracting([file]), withoutLedger: operation.isLedgerRefused)
+            for point in alone.points where point.segment == file {
+                guard let index = index(of: point), case .cleared = entries[index].fate,
+                    readable.insert(index).inserted
+                else { continue }
+                (entries[index].mayBeLate, entries[index].mayReturn) = (true, true)
+                if !entries[index].isStored { entries[index].doubt = .refusedFile }
+                found.append(Found(index: index, isAcknowledged: point.sequence <= alone.acknowledged))
             }
         }
         found.sort { $0.index < $1.index }
