@@ -187,7 +187,7 @@ import TrackTestKit
         let cache = try boot()
         try gather(1...100, cache, bytes: 1000)
         cache.setLimit(bytes: 4 * options.segmentBytes)
-        #expect(throws: Violation.self) { try ledger.checkBound(cache, DiskOperation(), witness) }
+        #expect(throws: Violation.self) { try ledger.checkBound(cache, .other, DiskOperation(), witness) }
         cache.setLimit(bytes: 2 * options.segmentBytes)
         try gather(101...200, cache, bytes: 1000)
         #expect(cache.counters.segmentsDropped > 0)

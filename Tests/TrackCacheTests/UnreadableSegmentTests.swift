@@ -148,6 +148,25 @@ import TrackTestKit
         #expect(cache.counters.unreadableRecords <= UInt64(most))
     }
 
+    /// A clear stands behind what it took, and the disk refuses the end of the same file.
+    @Test func aClearCountsInAFileThatCanBeReadInPart() throws {
+        var ring = Ring()
+        ring.options.segmentBytes = 1 << 20
+        let first = try ring.open()
+        first.fill(0..<2000)
+        #expect(try first.clear(entities: nil, from: 0, through: 1399, now: 0).isDurable)
+        first.fill(2000..<5000)
+        let disk = BadBlockFileSystem(ring.disk)
+        disk.bad = (try #require(ring.segmentPaths.first), 300_000)
+        ring.disk.killProcess()
+        let cache = try TrackCache(directory: Ring.directory, options: ring.options, fileSystem: disk, now: 0)
+        for _ in 1..<DirectoryState.patience { cache.maintain(now: try #require(cache.nextMaintenance)) }
+        #expect(cache.recovery.unreadableSegments == 1 && cache.recovery.newest?.time ?? 0 >= 2000)
+        let numbers = cache.numbers()
+        #expect(numbers.starts(with: 1400..<2000) && (601..<3600).contains(numbers.count), "\(numbers.count)")
+        #expect(cache.count == UInt64(numbers.count) && cache.recovery.records == cache.count)
+    }
+
     /// A clear was durable. The segment that holds it stays as long as a file with what it took, whoever can read that file.
     @Test func aClearStaysWithTheFileThatNobodyCanRead() throws {
         let ring = Ring()

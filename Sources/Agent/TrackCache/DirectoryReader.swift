@@ -159,17 +159,7 @@ struct DirectoryReader {
         let path = "\(directory)/\(segment.name)"
         do throws(CacheFileError) {
             segment.bytes = try size(of: path)
-            let known = found.tombstones.count
-            try tally(&segment, header, sequences, path, scanner)
-            if found.tombstones.count > known {
-                // It holds clears that may apply to what stands before them in the same file.
-                let end = segment.end
-                segment.tally = SegmentTally()
-                let counted = found.report
-                try tally(&segment, header, sequences, path, scanner)
-                found.report = counted
-                segment.end = max(end, segment.end)
-            }
+            try read(&segment, header, sequences, path, scanner)
         } catch {
             // What was read before the error is kept, and so is the file.
             try passOver(error)
@@ -197,6 +187,33 @@ struct DirectoryReader {
         if sequences.upperBound % SequenceRange.size != 1 {
             found.report.corruptRecords += sequences.upperBound - 1 - segment.last
         }
+    }
+
+    /// As far as the disk gives it.
+    private mutating func read(
+        _ segment: inout Segment, _ header: SegmentHeader, _ sequences: Range<UInt64>, _ path: String,
+        _ scanner: SegmentScanner
+    ) throws(CacheFileError) {
+        let known = found.tombstones.count
+        var failure: CacheFileError?
+        do throws(CacheFileError) {
+            try tally(&segment, header, sequences, path, scanner)
+        } catch {
+            failure = error
+        }
+        if found.tombstones.count > known {
+            // It holds clears that may apply to what stands before them in the same file.
+            let (last, end, counted) = (segment.last, segment.end, found.report)
+            segment.tally = SegmentTally()
+            do throws(CacheFileError) {
+                try tally(&segment, header, sequences, path, scanner)
+            } catch {
+                failure = failure ?? error
+            }
+            found.report = counted
+            (segment.last, segment.end) = (max(last, segment.last), max(end, segment.end))
+        }
+        if let failure { throw failure }
     }
 
     /// One pass over a segment; clears it meets are added to `found`.

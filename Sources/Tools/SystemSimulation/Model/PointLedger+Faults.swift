@@ -79,7 +79,7 @@ extension PointLedger {
         if case .clear = label {
             // What a clear takes goes when the clear is on the disk, in a segment that may have to be begun for it.
             let dropped = Int(cache.counters.segmentsDropped - before.segmentsDropped)
-            bytes += sizes.dropFirst(dropped - 1).reduce(0, +)
+            bytes += sizes.dropFirst(max(0, dropped - 1)).reduce(0, +)
         } else {
             bytes += sizes.max() ?? 0
         }
