@@ -48,6 +48,35 @@ import TrackTestKit
         #expect(try loss(cache) == .dropped)
     }
 
+    /// What was lost in memory has a reason also when the disk answers, and what is left gets the numbers of another range.
+    /// `cleared`: numbers of those that are cleared, of 20.
+    @Test(arguments: [0...4, 7...9, 15...19, 0...19] as [ClosedRange<Int64>])
+    func whatWasClearedInMemoryIsKnownOnTheDisk(cleared: ClosedRange<Int64>) throws {
+        let ring = Ring()
+        let before = try ring.open()
+        before.fill(0..<3)
+        ring.disk.killProcess()
+        ring.disk.faults = [DiskFault(number: 5)]
+        let cache = try TrackCache(directory: Ring.directory, options: ring.options, fileSystem: ring.disk, now: 0)
+        cache.fill(100..<120)
+        _ = try cache.clear(
+            entities: nil, from: 100 + cleared.lowerBound, through: 100 + cleared.upperBound, now: 0)
+        ring.disk.faults = []
+        cache.maintain(now: try #require(cache.nextMaintenance))
+        #expect(cache.state == .disk)
+        cache.fill(120..<122)
+        var (position, last): (UInt64, Int64) = (0, -1)
+        while let next = cache.read(after: position, maximumCount: 1, maximumBytes: .max, now: 0) {
+            let time = next.records[0].time
+            let isNext = time == last + 1 || time == 100 && last == 2
+            let loss = cache.loss(
+                after: position, before: next.firstSequence, entity: next.entity, time: time)
+            #expect(loss == (isNext ? nil : .cleared), "\(time) after \(last)")
+            (position, last) = (next.lastSequence, time)
+        }
+        #expect(last == 121)
+    }
+
     @Test func whatAPersonTookIsCleared() throws {
         let ring = Ring()
         var cache = try ring.open()

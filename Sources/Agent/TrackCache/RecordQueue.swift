@@ -60,13 +60,11 @@ struct RecordQueue {
         return removed
     }
 
-    /// Gives the records after a sequence consecutive numbers from `start`; returns the number after the last.
-    mutating func renumber(after sequence: UInt64, from start: UInt64) -> UInt64 {
-        var next = start
+    /// Gives the records after a sequence other numbers, as far apart as before: `start` instead of `base`, which is at most the first
+    /// of them.
+    mutating func renumber(after sequence: UInt64, from base: UInt64, to start: UInt64) {
         for index in (head + self.index(after: sequence))..<storage.count {
-            storage[index].sequence = next
-            next += 1
+            storage[index].sequence = start + (storage[index].sequence - base)
         }
-        return next
     }
 }

@@ -31,7 +31,8 @@ extension TrackCache {
         let start = SequenceRange.start(after: max(sequence, highestSeen))
         if waiting == nil, writer == nil {
             // In memory nothing is lost: these numbers were never handed out.
-            uploading.next = pending.renumber(after: uploading.acknowledged, from: start)
+            uploading.next = renumberMemory(
+                after: uploading.acknowledged, next: uploading.next, of: stream, to: stream, from: start)
             uploading.start = start
         }
         counters.lostToConflict += giveUp(through: sequence, now: now)
@@ -84,8 +85,9 @@ extension TrackCache {
             while !segments.isEmpty {
                 if segments.count == 1 || segments[0].holdsUnread { forget(at: 0) } else { remove(at: 0) }
             }
-            following.start = SequenceRange.start(after: max(highestSeen, following.next - 1))
-            following.next = pending.renumber(after: 0, from: following.start)
+            let (stream, next) = (following.stream, following.next)
+            following.start = SequenceRange.start(after: max(highestSeen, next - 1))
+            following.next = renumberMemory(next: next, of: stream, to: stream, from: following.start)
         } else {
             while !segments.isEmpty { remove(at: 0) }
         }

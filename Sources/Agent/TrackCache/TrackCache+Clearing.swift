@@ -49,7 +49,7 @@ extension TrackCache {
             ends = (ends?.first ?? record.sequence, record.sequence)
             return true
         }
-        if let ends { noteLoss(cause, ends.first, through: ends.last) }
+        if let ends { noteLossInMemory(cause, ends.first, through: ends.last) }
         if removed == 0, !mayHaveMissed { return ClearedCount(records: 0, isDurable: true) }
         count(removed, as: cause)
         if clear.clearsEverything {

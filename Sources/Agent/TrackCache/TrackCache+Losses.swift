@@ -39,6 +39,25 @@ struct KnownLosses {
         if parts.count > Self.maximumParts { parts.removeFirst() }
     }
 
+    /// The lowest number behind another one that was lost.
+    func first(after sequence: UInt64) -> UInt64? {
+        parts.lazy.filter { $0.numbers.upperBound > sequence }.map { max($0.numbers.lowerBound, sequence + 1) }.min()
+    }
+
+    /// What was lost behind a number, as numbers of which `base` is `start`; it is not among the losses any more.
+    mutating func take(after sequence: UInt64, from base: UInt64, to start: UInt64) -> [(CacheLoss, ClosedRange<UInt64>)] {
+        let moved = parts.filter { $0.numbers.upperBound > sequence }.map { part in
+            let first = max(part.numbers.lowerBound, sequence + 1)
+            return (part.cause, start + (first - base)...start + (part.numbers.upperBound - base))
+        }
+        parts = parts.compactMap { part in
+            guard part.numbers.upperBound > sequence else { return part }
+            guard part.numbers.lowerBound <= sequence else { return nil }
+            return Part(cause: part.cause, numbers: part.numbers.lowerBound...sequence)
+        }
+        return moved
+    }
+
     /// What took most of these numbers; nil: this process has lost none of them.
     func cause(of missing: ClosedRange<UInt64>) -> CacheLoss? {
         let shares = parts.filter { $0.numbers.overlaps(missing) }.map { part in
@@ -73,16 +92,56 @@ extension TrackCache {
         return isDamaged ? .damaged : nil
     }
 
-    /// What was lost in the present stream.
-    private var knownLosses: KnownLosses {
-        losses.flatMap { $0.stream == uploading.stream ? $0 : nil } ?? KnownLosses(stream: uploading.stream)
+    /// What was lost in the stream on the disk.
+    private var knownLosses: KnownLosses { losses(of: uploading.stream) }
+
+    private func losses(of stream: StreamID) -> KnownLosses {
+        losses.first { $0.stream == stream } ?? KnownLosses(stream: stream)
     }
 
+    private func keep(_ known: KnownLosses) {
+        losses.removeAll { $0.stream != uploading.stream && $0.stream != waiting?.stream || $0.stream == known.stream }
+        losses.append(known)
+    }
+
+    /// Records of a segment are lost.
     func noteLoss(_ cause: CacheLoss, _ first: UInt64, through last: UInt64) {
+        note(cause, first, through: last, in: uploading.stream)
+    }
+
+    /// Records in memory are lost.
+    func noteLossInMemory(_ cause: CacheLoss, _ first: UInt64, through last: UInt64) {
+        note(cause, first, through: last, in: waiting?.stream ?? uploading.stream)
+    }
+
+    private func note(_ cause: CacheLoss, _ first: UInt64, through last: UInt64, in stream: StreamID) {
         guard first <= last else { return }
-        var known = knownLosses
+        var known = losses(of: stream)
         known.note(cause, first...last)
-        losses = known
+        keep(known)
+    }
+
+    /// The records in memory behind a number get others, from `start` on, as far apart as they were: what is missing between two of them
+    /// stays missing, with its reason.
+    ///
+    /// - Parameters:
+    ///   - next: The number that the next record would have had.
+    ///   - stream: The one that they had until now.
+    /// - Returns: The number of the next record.
+    func renumberMemory(
+        after sequence: UInt64 = 0, next: UInt64, of stream: StreamID, to target: StreamID, from start: UInt64
+    ) -> UInt64 {
+        var known = losses(of: stream)
+        let index = pending.index(after: sequence)
+        let first = index < pending.count ? pending[index].sequence : nil
+        let base = [first, known.first(after: sequence), next].compactMap(\.self).min() ?? next
+        pending.renumber(after: sequence, from: base, to: start)
+        let moved = known.take(after: sequence, from: base, to: start)
+        if !moved.isEmpty {
+            keep(known)
+            for (cause, numbers) in moved { note(cause, numbers.lowerBound, through: numbers.upperBound, in: target) }
+        }
+        return start + (next - base)
     }
 
     /// The process before may have dropped what is missing before the oldest record.

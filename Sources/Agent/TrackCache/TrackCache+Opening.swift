@@ -92,7 +92,8 @@ extension TrackCache {
         directoryState.beganBeside()
         // Nothing of this stream is unanswered, so its records may get other numbers.
         uploading.start = start
-        uploading.next = pending.renumber(after: 0, from: start)
+        uploading.next = renumberMemory(
+            next: uploading.next, of: uploading.stream, to: uploading.stream, from: start)
         // They were about what is left alone now, and must not take what this segment will hold.
         tombstones = []
         unsavedTombstones = 0

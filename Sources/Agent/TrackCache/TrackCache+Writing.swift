@@ -159,7 +159,7 @@ extension TrackCache {
     func trimMemory() {
         guard case .memory = state else { return }
         while pending.cost > options.memoryLimit, !pending.isEmpty {
-            noteLoss(.damaged, pending[0].sequence, through: pending[0].sequence)
+            noteLossInMemory(.damaged, pending[0].sequence, through: pending[0].sequence)
             pending.removeFirst()
             counters.droppedInMemory += 1
         }
@@ -220,9 +220,10 @@ extension TrackCache {
         let start = SequenceRange.start(after: max(highestSeen, uploading.next - 1))
         if directoryState.mustNameStream { nameStreamInUse(rangeStart: uploading.start) }
         try beginSegment(first: start, entities: segments.last?.tally.entities?.map(\.entity) ?? [])
-        uploading.start = start
-        uploading.next = pending.renumber(after: 0, from: start)
         assert(waiting?.hasUnansweredRecords != true)
+        let own = waiting ?? uploading
+        uploading.start = start
+        uploading.next = renumberMemory(next: own.next, of: own.stream, to: uploading.stream, from: start)
         waiting = nil
     }
 

@@ -59,8 +59,8 @@ package final class TrackCache {
     var nextRead = MonotonicTime.distantPast
     var partialTally: PartialTally?
     var nextAttempt = MonotonicTime.distantPast
-    /// Nil: nothing was lost since the opening.
-    var losses: KnownLosses?
+    /// Since the opening, of the stream that is uploaded and of the one that waits behind it.
+    var losses: [KnownLosses] = []
     /// Of the processes before, as they were found on the disk.
     var clearsFound: [Tombstone] = []
     var retryInterval = TrackCache.retryIntervals.lowerBound
