@@ -18,6 +18,23 @@ package struct Continuity: Hashable, Sendable {
         self.spans = spans.count > Self.maximumSpans ? Array(spans.prefix(Self.maximumSpans)) : spans
     }
 
+    /// Tells that points before this one, which is of `time`, are gone. When all places are taken, the shortest of the spans joins the one
+    /// before it, and the longer one gives the reason: what became of points matters more than how long each reason lasted.
+    package mutating func tellLoss(_ reason: GapReason, before time: Timestamp) {
+        if spans.count >= Self.maximumSpans {
+            func length(_ span: GapSpan) -> Int64 {
+                span.from.map { span.until.milliseconds(since: $0) } ?? .max
+            }
+            guard let joined = spans.indices.dropFirst().min(by: { length(spans[$0]) < length(spans[$1]) }) else {
+                return
+            }
+            if length(spans[joined - 1]) < length(spans[joined]) { spans[joined - 1].reason = spans[joined].reason }
+            spans[joined - 1].until = spans[joined].until
+            spans.remove(at: joined)
+        }
+        spans.append(GapSpan(reason, from: nil, until: time))
+    }
+
     /// The most milliseconds between two points that follow each other: two intervals and ten seconds. One missed due
     /// time, and the few seconds that a receiver needs under a bridge, are no gap.
     package var tolerance: Int64 { Self.tolerance(of: interval) }

@@ -19,7 +19,6 @@ struct PreparedUpload: Sendable {
 extension TrackPoint {
     /// The points before this one are gone. Only a reader of the whole track can tell since when.
     fileprivate mutating func tell(_ loss: CacheLoss) {
-        guard let spans = continuity?.spans, spans.count < Continuity.maximumSpans else { return }
         let reason: GapReason =
             switch loss {
             case .dropped: .cacheFull
@@ -27,7 +26,7 @@ extension TrackPoint {
             case .wrongDate: .doubtfulTime
             case .damaged: .diskTrouble
             }
-        continuity?.spans = spans + [GapSpan(reason, from: nil, until: fix.time)]
+        continuity?.tellLoss(reason, before: fix.time)
     }
 }
 

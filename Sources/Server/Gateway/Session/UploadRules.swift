@@ -228,8 +228,5 @@ struct UploadRules: Hashable, Sendable {
 
 extension TrackPoint {
     /// The points before this one were refused: the gap of the track has this reason.
-    fileprivate mutating func tellRefusal() {
-        guard let spans = continuity?.spans, spans.count < Continuity.maximumSpans else { return }
-        continuity?.spans = spans + [GapSpan(.refused, from: nil, until: fix.time)]
-    }
+    fileprivate mutating func tellRefusal() { continuity?.tellLoss(.refused, before: fix.time) }
 }
