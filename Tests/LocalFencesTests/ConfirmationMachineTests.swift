@@ -27,7 +27,7 @@ import TrackTestKit
         #expect(machine.acknowledged(through: 12, of: stream, now: 2000) == [])
         #expect(machine.acknowledged(through: 20, of: stream, now: 5000) == [.setTimer(milliseconds: 596_000)])
         #expect(machine.timerFired(now: 600_999) == [.setTimer(milliseconds: 1)])
-        #expect(machine.timerFired(now: 601_000) == [.overdue([1]), .setTimer(milliseconds: 4000)])
+        #expect(machine.timerFired(now: 601_000) == [.overdue([1]), .report([1]), .setTimer(milliseconds: 4000)])
         machine.confirmed(2)
         #expect(machine.timerFired(now: 700_000) == [] && machine.overdueCount == 1 && machine.count == 0)
     }
@@ -38,7 +38,7 @@ import TrackTestKit
         _ = machine.acknowledged(through: 20, of: stream, now: 1000)
         machine.heard(push: 101)
         machine.heard(push: 103)
-        #expect(machine.timerFired(now: 601_000) == [.overdue([2])])
+        #expect(machine.timerFired(now: 601_000) == [.overdue([2]), .report([2])])
         // The disk takes the alarm after the push had come.
         machine.found(.init(number: 3, push: 103, entity: "van", cause: PointCause(stream: stream, sequence: 30)))
         #expect(machine.acknowledged(through: 30, of: stream, now: 602_000) == [])
@@ -53,7 +53,7 @@ import TrackTestKit
         #expect(machine.timerFired(now: 5_000_000) == [])
         #expect(machine.loggedIn(as: "van", now: 5_000_000) == [.setTimer(milliseconds: 600_000)])
         #expect(machine.timerFired(now: 5_599_999) == [.setTimer(milliseconds: 1)])
-        #expect(machine.timerFired(now: 5_600_000) == [.overdue([1])])
+        #expect(machine.timerFired(now: 5_600_000) == [.overdue([1]), .report([1])])
     }
 
     /// The server sends pushes of an entity to the agent that is logged in as this entity.
@@ -63,7 +63,7 @@ import TrackTestKit
         #expect(machine.acknowledged(through: 10, of: stream, now: 1000) == [])
         #expect(machine.timerFired(now: 5_000_000) == [] && machine.count == 1)
         #expect(machine.loggedIn(as: "van", now: 6_000_000) == [.setTimer(milliseconds: 600_000)])
-        #expect(machine.timerFired(now: 6_600_000) == [.overdue([1])])
+        #expect(machine.timerFired(now: 6_600_000) == [.overdue([1]), .report([1])])
     }
 
     @Test func anAlarmWhosePointTheRingHasLostIsReported() {
@@ -132,7 +132,7 @@ import TrackTestKit
                     3: PointCause(stream: stream, sequence: 25), 4: PointCause(stream: stream, sequence: 30),
                 ]), .setTimer(milliseconds: 600_000),
             ])
-        #expect(machine.timerFired(now: 602_000) == [.overdue([1])])
+        #expect(machine.timerFired(now: 602_000) == [.overdue([1]), .report([1])])
     }
 
     /// A second reading brings the same alarms, and changes nothing.
@@ -141,7 +141,7 @@ import TrackTestKit
         _ = machine.acknowledged(through: 10, of: stream, isLogin: true, now: 1000)
         let cause = PointCause(stream: stream, sequence: 10)
         _ = machine.recalled([.init(number: 1, push: 101, entity: "van", cause: cause)], now: 500_000)
-        #expect(machine.timerFired(now: 601_000) == [.overdue([1])])
+        #expect(machine.timerFired(now: 601_000) == [.overdue([1]), .report([1])])
     }
 }
 

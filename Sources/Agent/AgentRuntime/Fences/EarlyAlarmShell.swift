@@ -270,8 +270,8 @@ final class EarlyAlarmShell {
             case .look(let causes): look(for: causes)
             case .report(let numbers): notes.add(.report(.wanted, of: Set(numbers)))
             case .overdue(let numbers):
-                context.log.warning(
-                    "The server does not confirm early alarms", metadata: ["alarms": "\(numbers.count)"])
+                let fields: Logger.Metadata = ["alarms": "\(numbers.count)"]
+                context.log.warning("The server does not confirm early alarms, so they are reported", metadata: fields)
             case .setTimer(let milliseconds):
                 timers.set(.overdue, milliseconds: milliseconds) { [self] in
                     perform(confirmations.timerFired(now: context.now))

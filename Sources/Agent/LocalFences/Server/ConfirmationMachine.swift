@@ -4,14 +4,15 @@ package import TrackModel
 ///
 /// The server confirms an early alarm with its own push, soon after it has stored the point that caused the alarm, while the
 /// agent is logged in as the alarm's entity. A point that is gone from the ring before that never reaches the server, and the
-/// server must be told of the alarm. Knows no journal, no ring and no link. Do the actions in their order.
+/// server must be told of the alarm. The same holds when the server has the point and finds no alarm, because it lacks what the vehicle
+/// judged from: an earlier point, or the place that a restored backup does not have. Knows no journal, no ring and no link. Do the actions in their order.
 package struct ConfirmationMachine: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
         /// Whether the ring still has these points, by the numbers of their alarms; `looked` follows.
         case look([UInt64: PointCause])
         /// The server is to be told of these alarms.
         case report([UInt64])
-        /// The server has the points, and tells nothing.
+        /// The server has the points, and tells nothing. `report` follows.
         case overdue([UInt64])
         /// Call `timerFired` once after this time; replaces an earlier timer.
         case setTimer(milliseconds: Int64)
@@ -171,9 +172,9 @@ package struct ConfirmationMachine: Hashable, Sendable {
         let late = entries.filter { entry in
             entry.value.waitsSince.map { now - $0 >= Self.patience } ?? false
         }.keys.sorted()
-        for number in late { entries[number] = nil }
         overdueCount += UInt64(late.count)
-        return (late.isEmpty ? [] : [.overdue(late)]) + setTimer(now: now)
+        // Whatever the server judged from, what the vehicle has told belongs into the history.
+        return (late.isEmpty ? [] : [.overdue(late)]) + report(late) + setTimer(now: now)
     }
 
     // MARK: Inside

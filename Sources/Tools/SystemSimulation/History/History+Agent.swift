@@ -343,7 +343,7 @@ extension History {
         case "Gathering has stopped, and no points are made":
             choose(grid.stopGathering())
             fences?.own.stopped()
-        case "The server does not confirm early alarms": earlyAlarmsAreOverdue()
+        case "The server does not confirm early alarms, so they are reported": earlyAlarmsAreOverdue()
         case "The track cache is in memory only, because the disk refuses it": fences?.mayDiffer = true
         case "Alarms cannot be kept: none is acknowledged, the server sends them again":
             alarms.isRefusing = true

@@ -260,7 +260,7 @@ extension History {
     /// The server does not get all points that the vehicle has judged, or the vehicle does not judge all that the server gets.
     var earlyMayDiffer: Bool {
         guard let fences else { return false }
-        return fences.mayDiffer
+        return fences.mayDiffer || ledger.hasDoubts
             || ledger.count {
                 switch $0 {
                 case .droppedByBound, .droppedInMemory, .lostWithPower, .cleared, .missing: true
@@ -276,7 +276,7 @@ extension History {
         guard let fences, let entity = box?.agent.status().service.entity else { return "" }
         let pushes = fences.court.waiting(for: entity, without: fences.findings.acknowledged)
         let open = fences.findings.open(
-            of: entity, withEarly: !earlyMayDiffer, withReports: areReportsTaken)
+            of: entity, withEarly: areReportsTaken || !earlyMayDiffer, withReports: areReportsTaken)
         var words: [String] = []
         if fences.findings.owed > 0 { words.append("hooks are owed to \(fences.findings.owed) alarms") }
         if !pushes.isEmpty { words.append("the pushes \(pushes) of \(entity) are not acknowledged") }
