@@ -17,7 +17,7 @@ import Testing
 
     /// The points that would be sent, the number of those left out, and the notes.
     private func read(
-        _ text: String, _ rules: FileTimeRules = FileTimeRules()
+        _ text: String, _ rules: PointFileRules = PointFileRules()
     ) throws -> (points: [JSONValue], leftOut: Int64, first: String, notes: [String]) {
         let directory = try TemporaryDirectory()
         var (source, points) = (try PointFile(try file(directory, "a", text), times: rules), [JSONValue]())
@@ -25,9 +25,9 @@ import Testing
         return (points, source.leftOut.count, source.leftOut.first, source.notes)
     }
 
-    private func rules(format: String? = nil, zone: String? = nil) throws -> FileTimeRules {
-        var options = FileTimeOptions()
-        (options.timeFormat, options.timeZone) = (format, zone)
+    private func rules(format: String? = nil, zone: String? = nil) throws -> PointFileRules {
+        var options = PointFileOptions()
+        (options.timeFormat, options.timeZone, options.encoding) = (format, zone, nil)
         return try options.rules()
     }
 

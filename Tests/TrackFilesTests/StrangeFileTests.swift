@@ -264,7 +264,7 @@ import Testing
         var reader = try TrackFileReader(ByteSource(bytes: bytes))
         #expect(try reader.next()?.problem?.contains("UTF-8") == true)
         #expect(try reader.next()?.problem == nil)
-        bytes = [0xFF, 0xFE, 0x74, 0]
+        bytes = [0xFF, 0xFE, 0, 0, 0x74, 0, 0, 0]
         #expect(throws: TrackFileError.self) { try TrackFileReader(ByteSource(bytes: bytes)) }
         #expect(problem("PK\u{3}\u{4}abc").contains("unpack it"))
     }

@@ -48,7 +48,7 @@ package struct FenceTest<Holder: FenceHolder>: AsyncParsableCommand {
     @Flag(name: .long, help: "A program made the points, and no receiver: an unknown accuracy is 0 m, and not 10 m.")
     var uploaded = false
 
-    @OptionGroup(title: "The times of the track") var times: FileTimeOptions
+    @OptionGroup(title: "How the track is read") var times: PointFileOptions
     @OptionGroup(title: "How a file becomes fences") var files: FenceFileOptions
     @OptionGroup(title: "What the fences of a file tell") var rules: FenceRuleOptions
 

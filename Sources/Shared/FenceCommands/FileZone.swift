@@ -3,7 +3,7 @@ package import Geofencing
 internal import Glibc
 internal import Terminal
 internal import TimeZones
-package import TrackFiles
+internal import TrackFiles
 internal import TrackModel
 
 /// The zone of the times of a file that have none.
@@ -76,46 +76,4 @@ package enum FileZone: Hashable {
         case .named(let name, _): name
         }
     }
-}
-
-/// How the times of a file of points are read.
-package struct FileTimeOptions: ParsableArguments {
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "How the times are written: s, ms, us or ns (Unix times), or a pattern such as YYMMDDhhmmss or 'DD.MM.YYYY hh:mm:ss'.",
-            valueName: "format"))
-    package var timeFormat: String?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The zone of times without one: utc, local, +08:00, Asia/Shanghai (default: local in CSV, else utc).",
-            valueName: "zone"))
-    package var timeZone: String?
-
-    package init() {}
-
-    package func validate() throws { _ = try rules() }
-
-    package func rules() throws -> FileTimeRules {
-        var rules = FileTimeRules()
-        if let timeFormat {
-            guard let format = FileTimeFormat(timeFormat) else {
-                throw ValidationError(
-                    "--time-format '\(timeFormat.shortened)' is none: give s, ms, us or ns, or a pattern of YYYY or YY, MM, DD, hh, mm,"
-                        + " ss, f, as in 'DD.MM.YYYY hh:mm:ss'")
-            }
-            rules.format = format
-        }
-        rules.zone = try timeZone.map { (text) throws(ValidationError) in try FileZone(text) }
-        return rules
-    }
-}
-
-package struct FileTimeRules: Hashable {
-    package var format: FileTimeFormat?
-    package var zone: FileZone?
-
-    package init() {}
 }

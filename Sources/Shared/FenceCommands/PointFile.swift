@@ -49,7 +49,7 @@ package struct PointFile {
     private static let earliest: Int64 = 315_964_800_000
 
     private let path: String
-    private let times: FileTimeRules
+    private let times: PointFileRules
     /// The attributes that are read; nil: all.
     private let attributes: Set<String>?
     /// The attributes that are texts where the format has no types.
@@ -63,7 +63,7 @@ package struct PointFile {
     private var firstWall: Int64?
 
     package init(
-        _ path: String, times: FileTimeRules = FileTimeRules(), attributes: Set<String>? = nil,
+        _ path: String, times: PointFileRules = PointFileRules(), attributes: Set<String>? = nil,
         texts: Set<String> = [FloorAttribute.key]
     ) throws(FenceCommandFailure) {
         self.path = path
@@ -71,7 +71,7 @@ package struct PointFile {
         self.attributes = attributes
         self.texts = texts
         do throws(TrackFileError) {
-            reader = try TrackFileReader(path: path)
+            reader = try TrackFileReader(path: path, encoding: times.encoding)
         } catch {
             throw Self.failure(path, error.description)
         }

@@ -13,7 +13,7 @@ enum TrackPoints {
     /// All points of the file, how many places of it are none, and what is to be told of them. `isUploaded`: a program made them, and no
     /// receiver.
     static func read(
-        _ path: String, _ times: FileTimeRules, isUploaded: Bool
+        _ path: String, _ times: PointFileRules, isUploaded: Bool
     ) throws -> (points: [FencePoint], leftOut: Int64, remarks: [String]) {
         var (file, points) = (
             try PointFile(path, times: times, attributes: [FloorAttribute.key]), [FencePoint]()

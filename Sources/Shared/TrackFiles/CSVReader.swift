@@ -13,6 +13,9 @@ struct CSVReader {
     private var source: ByteSource
     private var columns: [CSVColumns.Column] = []
     private(set) var notes: [String] = []
+    /// No row can be read any more.
+    private var isBroken = false
+    private var hasPoint = false
     /// Nil until the first row has shown it.
     private var separator: UInt8?
     /// `.` or `,`; nil until a place has shown it. A place has no groups of thousands.
@@ -28,7 +31,9 @@ struct CSVReader {
             let line = source.line
             guard let row = try row() else { return nil }
             if row.problem == nil, row.cells.allSatisfy(\.isEmpty) { continue }
-            return point(row, line: line)
+            let point = point(row, line: line)
+            hasPoint = hasPoint || point.problem == nil
+            return point
         }
     }
 
@@ -109,14 +114,16 @@ struct CSVReader {
 
     /// Nil at the end of the file. Quoted values may hold separators and ends of lines.
     private mutating func row() throws(TrackFileError) -> Row? {
-        guard try source.peek() != nil else { return nil }
+        guard !isBroken, try source.peek() != nil else { return nil }
         let line = source.line
         var row = Row()
         var cell: [UInt8] = []
         var (bytes, isQuoted, wasQuoted) = (0, false, false)
         func finish() {
             guard let text = String(validating: cell, as: UTF8.self) else {
-                row.problem = row.problem ?? "it is not UTF-8: convert the file, for example with iconv"
+                row.problem =
+                    row.problem ?? "it \(source.encoding.problem)"
+                    + (source.encoding == .utf8 ? ", or say how it is written with --encoding" : "")
                 return row.cells.append("")
             }
             row.cells.append(CSVText.unguarded(wasQuoted ? text : text.trimmedOfSpace))
@@ -124,7 +131,7 @@ struct CSVReader {
         while let byte = try source.next() {
             bytes += 1
             guard bytes <= Self.maximumRowBytes else {
-                throw TrackFileError(line: line, "a line of more than 64 KiB: is a quote not closed?")
+                return try broken(line, "a line of more than 64 KiB: is a quote not closed?")
             }
             if isQuoted {
                 guard byte == UInt8(ascii: "\"") else {
@@ -154,9 +161,18 @@ struct CSVReader {
                 row.problem = row.problem ?? "something stands behind the quote that closes a value: leave it out"
             }
         }
-        guard !isQuoted else { throw TrackFileError(line: line, "a quote is not closed") }
+        guard !isQuoted else {
+            return try broken(line, "a quote is not closed")
+        }
         finish()
         return row
+    }
+
+    /// What follows cannot be told apart. The rows before it are good; without any, the file is of no use.
+    private mutating func broken(_ line: Int, _ reason: String) throws(TrackFileError) -> Row {
+        guard hasPoint else { throw TrackFileError(line: line, reason) }
+        isBroken = true
+        return Row(problem: "\(reason); what follows is not read")
     }
 
     /// The first of the four that stands between the names of the columns is the separator of the whole table.

@@ -35,6 +35,14 @@ package struct FilePoint: Hashable, Sendable {
     /// Why this is no point that can be used, or what of the file is lost here. Nil: nothing is known to be wrong.
     package var problem: String?
 
+    /// The place at which a file can be read no farther, behind points that are good: a device that loses its power leaves such
+    /// a file.
+    static func end(_ error: TrackFileError, line: Int) -> FilePoint {
+        let (place, detail) = ("line \(line)", error.description)
+        let reason = detail.hasPrefix("\(place): ") ? String(detail.dropFirst(place.count + 2)) : detail
+        return FilePoint(place: place, problem: "\(reason): the file is broken here, and only what is before is read")
+    }
+
     init(place: String, problem: String? = nil) {
         self.place = place
         self.problem = problem

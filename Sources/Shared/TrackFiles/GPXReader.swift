@@ -1,3 +1,5 @@
+internal import TrackModel
+
 /// The points of a GPX 1.x file (`trkpt` and `rtept`), one after the other; everything else in it is passed over. A file whose
 /// first element is `kml` is handed on to ``KMLTrackReader``.
 struct GPXReader {
@@ -9,6 +11,8 @@ struct GPXReader {
     private var hasBegun = false
     private var kml: KMLTrackReader?
     private var waypoints = 0
+    private var hasPoint = false
+    private var isBroken = false
 
     init(_ source: ByteSource) {
         scanner = MarkupScanner(source)
@@ -23,6 +27,20 @@ struct GPXReader {
 
     mutating func next() throws(TrackFileError) -> FilePoint? {
         if kml != nil { return try kml?.next() }
+        guard !isBroken else { return nil }
+        do throws(TrackFileError) {
+            let point = try following()
+            hasPoint = hasPoint || point != nil
+            return point
+        } catch {
+            // Without a point the file is of no use.
+            guard hasPoint else { throw error }
+            isBroken = true
+            return .end(error, line: scanner.line)
+        }
+    }
+
+    private mutating func following() throws(TrackFileError) -> FilePoint? {
         while let token = try scanner.next() {
             switch token {
             case .start("kml", _, isEmpty: false) where !hasBegun:
@@ -99,6 +117,8 @@ private struct GPXPointDraft {
     private var unit: String?
     private var key: String?
     private var text = ""
+    /// Elements `floor`, of whichever program.
+    private var floors: [String] = []
 
     init(_ name: String, _ attributes: [String: String], line: Int) {
         read = FilePoint(place: "line \(line)")
@@ -130,8 +150,10 @@ private struct GPXPointDraft {
         guard !value.isEmpty else { return false }
         if open.isEmpty {
             if let field = Self.own[name] { add(value, to: field, .own) }
+            if name == FloorAttribute.key { floors.append(value) }
         } else if open.first == "extensions" {
             if name == "value", let key { read.attributes[key] = value }
+            if name == FloorAttribute.key, key == nil { floors.append(value) }
             if let field = Self.extended[name] {
                 add(value, to: field, open.contains("TrackPointExtension") ? .garmin : .other)
             }
@@ -162,6 +184,15 @@ private struct GPXPointDraft {
                     ?? "\(field.rawValue) stands twice, as \(TrackFileError.quoted(best.text)) and \(TrackFileError.quoted(other.text))"
             }
             point.fields[field] = best.text
+        }
+        // What an export has written as a value with a key counts; of others only what all agree on.
+        if let floor = floors.first, point.attributes[FloorAttribute.key] == nil {
+            if let other = floors.first(where: { !Self.isSame($0, floor) }) {
+                point.problem =
+                    point.problem
+                    ?? "floor stands twice, as \(TrackFileError.quoted(floor)) and \(TrackFileError.quoted(other))"
+            }
+            point.attributes[FloorAttribute.key] = floor
         }
         return point
     }

@@ -28,6 +28,8 @@ struct KMLTrackReader {
     private var placemark: Placemark?
     private var points: ArraySlice<FilePoint> = []
     private var lines = 0
+    private var hasPoint = false
+    private var isBroken = false
 
     /// `open`: the elements that were read already.
     init(_ scanner: MarkupScanner, open: [String]) {
@@ -41,6 +43,30 @@ struct KMLTrackReader {
     }
 
     mutating func next() throws(TrackFileError) -> FilePoint? {
+        if isBroken { return points.popFirst() }
+        do throws(TrackFileError) {
+            let point = try following()
+            hasPoint = hasPoint || point != nil
+            return point
+        } catch {
+            // Times and places stand in one order, so the first ones of both belong together.
+            if var track {
+                let count = min(track.times.count, track.places.count)
+                track.times.removeLast(track.times.count - count)
+                track.places.removeLast(track.places.count - count)
+                track.lists = track.lists.filter { $0.values.count >= count }.map {
+                    (name: $0.name, values: Array($0.values.prefix(count)))
+                }
+                points.append(contentsOf: Self.points(of: track))
+            }
+            guard hasPoint || !points.isEmpty else { throw error }
+            isBroken = true
+            points.append(.end(error, line: scanner.line))
+            return points.popFirst()
+        }
+    }
+
+    private mutating func following() throws(TrackFileError) -> FilePoint? {
         while points.isEmpty {
             guard let token = try scanner.next() else {
                 guard open.isEmpty else {

@@ -156,7 +156,7 @@ package struct MarkupScanner {
 
     private func string(_ bytes: ArraySlice<UInt8>, hasEntities: Bool) throws(TrackFileError) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw TrackFileError(line: line, "is not UTF-8: convert the file, for example with iconv")
+            throw TrackFileError(line: line, source.encoding.problem)
         }
         return hasEntities && text.contains("&") ? Self.resolved(text) : text
     }

@@ -9,8 +9,8 @@ package struct TrackFileReader {
     private var format: Format
 
     /// Throws when the file cannot be opened, and for GeoJSON also for what is wrong with the whole of it.
-    package init(path: String) throws(TrackFileError) {
-        try self.init(ByteSource(path: path))
+    package init(path: String, encoding: ByteSource.Asked = .nothing) throws(TrackFileError) {
+        try self.init(ByteSource(path: path, encoding: encoding))
     }
 
     /// As `init(path:)`, from the beginning of the source.

@@ -41,7 +41,7 @@ extension PointCommand {
         @Flag(name: .long, help: "Only read the file, and say what of it would be sent.")
         var dryRun = false
 
-        @OptionGroup(title: "The times of the file") var times: FileTimeOptions
+        @OptionGroup(title: "How the file is read") var times: PointFileOptions
 
         func validate() throws {
             if let entity, let problem = EntityName.problem(withNew: entity) { throw ValidationError(problem) }
@@ -68,7 +68,7 @@ extension PointCommand {
         }
 
         /// How many points there are, and what is none. Tells the latter.
-        private func checked(_ rules: FileTimeRules) throws -> (points: Int64, leftOut: PointFile.LeftOut) {
+        private func checked(_ rules: PointFileRules) throws -> (points: Int64, leftOut: PointFile.LeftOut) {
             var source = try PointFile(file, times: rules)
             var count: Int64 = 0
             while try source.next() != nil { count += 1 }
