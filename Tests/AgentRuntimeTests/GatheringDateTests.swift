@@ -93,4 +93,53 @@ import TrackTestKit
         let dates = setup.shell.status(isWanted: true).dates
         #expect(dates?.kind == .standing && dates?.text.hasPrefix("the receiver's clock stands still") == true)
     }
+
+    /// Between two fixes with a wrong date nobody has seen a right one.
+    @Test func aLostFixSaysNothingOfDates() {
+        let setup = GatheringShellTests.Setup()
+        setup.shell.openFeed()
+        setup.shell.start(entity: "van")
+        func hear(_ seconds: Int) {
+            for _ in 0..<seconds {
+                setup.bench.loop.advanceTime(by: .seconds(1))
+                setup.say(.report(GNSSReport(mode: 3, latitude: 52, longitude: 4)))
+                setup.say(.silence)
+            }
+        }
+        func told() -> Int { setup.log.ids.count { $0 == MessageID.receiverDates.description } }
+        setup.say(.state(.fix))
+        hear(10)
+        #expect(told() == 1)
+        for state in [.noFix, .unreachable(reason: "gpsd is away"), .connecting, .noFix] as [FeedState] {
+            setup.say(.state(state))
+            #expect(setup.shell.dateTrouble == .missing(isClockUsed: false), "\(state)")
+        }
+        setup.say(.state(.fix))
+        hear(10)
+        #expect(setup.shell.dateTrouble == .missing(isClockUsed: false) && told() == 1)
+        // A right date says that the dates are right again.
+        for second in 0..<3 as Range<Int64> {
+            setup.bench.loop.advanceTime(by: .seconds(1))
+            setup.fix(20_000_000 + second)
+        }
+        #expect(setup.shell.dateTrouble == nil && told() == 2)
+        #expect(setup.log.fields.last { $0["message_id"] == MessageID.receiverDates.description }?["reason"] == nil)
+    }
+
+    /// Of a receiver that is gone, and after the end of the feed, nothing is known.
+    @Test(arguments: [true, false]) func theDatesOfAReceiverThatIsGoneAreForgotten(closes: Bool) {
+        let setup = GatheringShellTests.Setup()
+        setup.shell.openFeed()
+        setup.shell.start(entity: "van")
+        setup.say(.state(.fix))
+        for _ in 0..<10 {
+            setup.bench.loop.advanceTime(by: .seconds(1))
+            setup.say(.report(GNSSReport(mode: 3, latitude: 52, longitude: 4)))
+            setup.say(.silence)
+        }
+        if closes { setup.shell.closeFeed() } else { setup.say(.state(.noDevice(reason: "gpsd has no receiver"))) }
+        #expect(setup.shell.dateTrouble == nil)
+        let told = setup.log.fields.filter { $0["message_id"] == MessageID.receiverDates.description }
+        #expect(told.count == 2 && told.last?["reason"] == "there is no receiver")
+    }
 }

@@ -48,8 +48,9 @@ package struct DateWatch: Hashable, Sendable {
         return look(current, now)
     }
 
-    /// No fixes come: nothing is known of their dates. True: something was told.
-    package mutating func fixesEnd() -> Bool {
+    /// There is no receiver any more: nothing is known of its dates. True: something was told. A receiver that loses its fix may have
+    /// the same dates with the next one.
+    package mutating func receiversGone() -> Bool {
         receivers = []
         return look(nil, .distantPast)
     }

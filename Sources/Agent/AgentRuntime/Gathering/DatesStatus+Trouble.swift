@@ -1,4 +1,7 @@
 internal import AgentControl
+internal import AgentLogic
+internal import Logging
+internal import Systemd
 internal import TrackModel
 
 extension DatesStatus {
@@ -16,6 +19,23 @@ extension DatesStatus {
         case .receivers(let used, _, _):
             self.init(kind: .receivers, receiverTime: used.milliseconds, isClockUsed: false, text: text, remedy: remedy)
         case .missing(let isClockUsed): self.init(kind: .missing, isClockUsed: isClockUsed, text: text, remedy: remedy)
+        }
+    }
+}
+
+extension Logger {
+    /// What is wrong with the dates of the receiver now. `areUnknown`: there is no receiver any more.
+    func tell(_ trouble: DateTrouble?, areUnknown: Bool) {
+        if let trouble {
+            warning(
+                "The dates of the receiver are doubted",
+                metadata: .event(.receiverDates, ["reason": "\(trouble)", "remedy": "\(trouble.remedy)"]))
+        } else if areUnknown {
+            notice(
+                "Nothing is known of the receiver's dates any more",
+                metadata: .event(.receiverDates, ["reason": "there is no receiver"]))
+        } else {
+            notice("The dates of the receiver can be right again", metadata: .event(.receiverDates))
         }
     }
 }

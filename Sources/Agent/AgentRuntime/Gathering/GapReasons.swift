@@ -88,3 +88,13 @@ extension GapMachine.Start {
             newest: entity.flatMap { ring.lastTime(of: $0) })
     }
 }
+
+extension FeedState {
+    /// Nobody listens to a receiver, or gpsd has none. False also while gpsd is away: its receiver is the same afterwards.
+    var hasNoReceiver: Bool {
+        switch self {
+        case .stopped, .noDevice: true
+        case .connecting, .unreachable, .permissionDenied, .noFix, .fix: false
+        }
+    }
+}

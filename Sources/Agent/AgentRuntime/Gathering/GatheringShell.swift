@@ -158,7 +158,7 @@ final class GatheringShell {
         } else {
             perform(gaps.receiverChanged(GapReason(of: state), now: now))
         }
-        if state != .fix, dates.fixesEnd() { tellDates() }
+        if state.hasNoReceiver, dates.receiversGone() { tellDates(areUnknown: true) }
         tell(.feedChanged)
         return true
     }
@@ -259,14 +259,8 @@ final class GatheringShell {
         parkingMayHaveChanged(from: before)
     }
 
-    private func tellDates() {
-        if let trouble = dates.trouble {
-            context.log.warning(
-                "The dates of the receiver are doubted",
-                metadata: .event(.receiverDates, ["reason": "\(trouble)", "remedy": "\(trouble.remedy)"]))
-        } else {
-            context.log.notice("The dates of the receiver can be right again", metadata: .event(.receiverDates))
-        }
+    private func tellDates(areUnknown: Bool = false) {
+        context.log.tell(dates.trouble, areUnknown: areUnknown)
         tell(.gatherChanged)
     }
 
