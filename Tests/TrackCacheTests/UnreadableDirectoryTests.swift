@@ -39,6 +39,19 @@ import TrackTestKit
         for _ in 1..<DirectoryState.blindPatience { cache.maintain(now: try #require(cache.nextMaintenance)) }
     }
 
+    /// What a clear takes from the disk once it can be read counts for the clear's cause.
+    @Test(arguments: [CacheLoss.cleared, .wrongDate])
+    func aClearBeforeTheDiskAnswersCountsForItsCause(cause: CacheLoss) throws {
+        let ring = Ring()
+        let cache = try unread(ring, failing: .open)
+        #expect(try cache.clear(entities: nil, from: 5, through: 14, as: cause, now: 0).records == 5)
+        ring.disk.faults = []
+        cache.maintain(now: try #require(cache.nextMaintenance))
+        #expect(cache.numbers() == Array(0..<5) + Array(15..<20))
+        let counters = cache.counters
+        #expect((counters.cleared, counters.disproved) == (cause == .cleared ? (10, 0) : (0, 10)))
+    }
+
     @Test func itIsGivenUpAfterTenMinutes() throws {
         let ring = Ring()
         let earlier = try ring.open()

@@ -10,6 +10,8 @@ struct Tombstone: Equatable {
     /// Nil: every entity.
     let entities: Set<ExactName>?
     let times: ClosedRange<Int64>
+    /// As what the records count that it takes. Only the process that made it knows: on the disk it does not stand.
+    let cause: CacheLoss
 
     /// Whether nothing before it can be left.
     var clearsEverything: Bool { entities == nil && times == Int64.min...Int64.max }
@@ -28,7 +30,7 @@ struct Tombstone: Equatable {
         let names = entities.sorted()
         return stride(from: 0, to: names.count, by: Self.maximumNames).map { start in
             let part = names[start..<min(start + Self.maximumNames, names.count)]
-            return Tombstone(below: below, entities: Set(part), times: times)
+            return Tombstone(below: below, entities: Set(part), times: times, cause: cause)
         }
     }
 
@@ -49,10 +51,11 @@ struct Tombstone: Equatable {
         return bytes
     }
 
-    init(below: UInt64, entities: Set<ExactName>?, times: ClosedRange<Int64>) {
+    init(below: UInt64, entities: Set<ExactName>?, times: ClosedRange<Int64>, cause: CacheLoss = .cleared) {
         self.below = below
         self.entities = entities
         self.times = times
+        self.cause = cause
     }
 
     init?(below: UInt64, decoding body: [UInt8]) {

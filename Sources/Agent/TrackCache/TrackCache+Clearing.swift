@@ -21,7 +21,8 @@ extension TrackCache {
         // What a disk that has not answered yet holds is older, whatever its numbers.
         let below = directoryState.isKnown ? uploading.next : SequenceRange.plausible.upperBound
         let clear = Tombstone(
-            below: below, entities: entities.map { Set($0.map { ExactName($0) }) }, times: lower...upper)
+            below: below, entities: entities.map { Set($0.map { ExactName($0) }) }, times: lower...upper,
+            cause: cause)
         let pieces = clear.pieces
         guard clear.clearsEverything || tombstones.count + pieces.count <= Self.maximumTombstones else {
             throw TrackCacheError(
@@ -36,7 +37,7 @@ extension TrackCache {
             !directoryState.isKnown || !isSecured || directoryState.isBesideOthers
             || segments.contains(where: \.hasLeftovers) || !doomed.isEmpty || hasUnsynchronisedUnlinks
         for index in segments.indices where segments[index].last > uploading.acknowledged {
-            guard let matched = clearSegment(index, clear, cause) else {
+            guard let matched = clearSegment(index, clear) else {
                 lookAgain(at: index, for: cause)
                 mayHaveMissed = true
                 continue
@@ -79,13 +80,14 @@ extension TrackCache {
     func applyEarlierClears(_ earlier: [Tombstone]) {
         guard !segments.isEmpty else { return }
         for clear in earlier {
-            let clear = Tombstone(below: highestSeen + 1, entities: clear.entities, times: clear.times)
+            let clear = Tombstone(
+                below: highestSeen + 1, entities: clear.entities, times: clear.times, cause: clear.cause)
             for index in segments.indices where segments[index].last > uploading.acknowledged {
-                guard let matched = clearSegment(index, clear, .cleared) else {
-                    lookAgain(at: index, for: .cleared)
+                guard let matched = clearSegment(index, clear) else {
+                    lookAgain(at: index, for: clear.cause)
                     continue
                 }
-                counters.cleared += matched
+                count(matched, as: clear.cause)
             }
             tombstones.append(clear)
             unsavedTombstones += 1
@@ -141,7 +143,7 @@ extension TrackCache {
     }
 
     /// Counts what a clear takes from a segment and tallies the rest anew; nil when the segment cannot be read.
-    private func clearSegment(_ index: Int, _ clear: Tombstone, _ cause: CacheLoss) -> UInt64? {
+    private func clearSegment(_ index: Int, _ clear: Tombstone) -> UInt64? {
         let segment = segments[index]
         if segment.tally.count == 0 { return 0 }
         if let entities = segment.tally.entities, !entities.contains(where: { clear.mayTouch($0) }) { return 0 }
@@ -162,7 +164,7 @@ extension TrackCache {
         }
         guard isRead else { return nil }
         segments[index].tally = kept
-        if let ends { noteLoss(cause, ends.first, through: ends.last) }
+        if let ends { noteLoss(clear.cause, ends.first, through: ends.last) }
         return matched
     }
 }
