@@ -65,23 +65,78 @@ extension FenceShellTests {
         #expect(setup.shell.current.book.fences.isEmpty)
     }
 
-    /// Whoever changes fences again and again does not keep an import from its end.
+    private func whole(_ setup: Setup, _ features: [String] = ["a"], file: String = "yards") throws
+        -> FenceImports.Whole
+    {
+        var part = Setup.part(features, name: nil)
+        part.text.replace("\"yards\"", with: "\"\(file)\"")
+        part.file = file
+        let taken = setup.shell.take(part)
+        setup.slow.work()
+        let outcome = try setup.bench.outcome(taken)?.get()
+        let whole: FenceImports.Whole? = if case .whole(let whole)? = outcome { whole } else { nil }
+        return try #require(whole)
+    }
+
+    /// Whoever changes fences again and again does not keep an import from its end: the last attempt has the fences to itself.
     @Test func anImportEndsHoweverOftenFencesChange() throws {
         let setup = try Setup()
-        let taken = setup.shell.take(Setup.part(["a"], name: nil))
-        setup.slow.work()
-        guard case .whole(let whole)? = try setup.bench.outcome(taken)?.get() else {
-            Issue.record("the import is not whole")
-            return
-        }
-        let imported = setup.shell.importing(whole)
+        let imported = setup.shell.importing(try whole(setup))
         var changes = 0
+        var refusal: AgentControlError?
         while setup.slow.count > 0, changes < 20 {
-            _ = try setup.fence("\(changes)")
-            changes += 1
+            do {
+                _ = try setup.fence("\(changes)")
+                changes += 1
+            } catch let error as AgentControlError {
+                refusal = error
+            }
+            #expect(setup.bench.outcome(imported) == nil)
             setup.slow.work()
         }
-        #expect(try setup.bench.outcome(imported)?.get().created.count == 1 && changes < 20)
+        #expect(try setup.bench.outcome(imported)?.get().created.count == 1 && changes == 3)
         #expect(setup.shell.current.book.fences.count == changes + 1)
+        #expect(refusal?.code == .busy && refusal?.reason.contains("nothing has changed") == true)
+        _ = try setup.fence("after")
+    }
+
+    /// The thread of long work is full: the import waits for it, and the loop does nothing of it.
+    @Test func anImportWaitsForTheThreadOfLongWork() throws {
+        let setup = try Setup()
+        let whole = try whole(setup)
+        setup.slow.accepts = false
+        let imported = setup.shell.importing(whole)
+        setup.bench.loop.advanceTime(by: .seconds(60))
+        #expect(setup.bench.outcome(imported) == nil && setup.shell.current.book.fences.isEmpty)
+        _ = try setup.fence("meanwhile")
+        setup.slow.accepts = true
+        setup.bench.loop.advanceTime(by: .seconds(1))
+        #expect(setup.bench.outcome(imported) == nil && setup.slow.count == 1)
+        setup.slow.work()
+        #expect(try setup.bench.outcome(imported)?.get().created.count == 1)
+    }
+
+    @Test func importsArePutInForceOneAfterTheOther() throws {
+        let setup = try Setup()
+        let wholes = try (0..<6).map { try whole(setup, ["f\($0)"], file: "file \($0)") }
+        let all = wholes.map { setup.shell.importing($0) }
+        // The first one is under way since it was given.
+        #expect(all.map { setup.bench.refusal($0) == .busy } == [false, false, false, false, true, true])
+        var done: [Int] = []
+        for _ in 0..<4 {
+            setup.slow.work()
+            done.append(all.prefix(4).count { setup.bench.outcome($0) != nil })
+        }
+        #expect(done == [1, 2, 3, 4] && setup.slow.count == 0)
+        #expect(setup.shell.current.book.fences.count == 4)
+    }
+
+    @Test func whoeverWaitsIsAnsweredWhenTheAgentStops() throws {
+        let setup = try Setup()
+        let imported = setup.shell.importing(try whole(setup))
+        setup.shell.shutDown()
+        #expect(setup.bench.refusal(imported) == .busy)
+        setup.slow.work()
+        #expect(setup.shell.current.book.fences.isEmpty)
     }
 }

@@ -78,8 +78,8 @@ final class ServedAgent {
     private final class Keeper: ServerFenceKeeper, FenceKeeper, StateKeeper {
         let file: ServerFenceFile
         init(_ file: ServerFenceFile) { self.file = file }
-        func write(_ content: [UInt8], on loop: any EventLoop) -> EventLoopFuture<String?>? {
-            loop.makeSucceededFuture(file.write(content))
+        func write(_ content: ServerFenceSet, on loop: any EventLoop) -> EventLoopFuture<String?>? {
+            loop.makeSucceededFuture(file.write(content.encoded))
         }
         func write(_ fences: KeptFences, nextFence: Int32, on loop: any EventLoop) -> EventLoopFuture<String?>? {
             loop.makeSucceededFuture(nil)
@@ -114,7 +114,8 @@ final class ServedAgent {
 
     init(
         _ disk: DiskSimulation = DiskSimulation(seed: 1, directories: ["/", "/state"]), entity: String = "van",
-        service: Int = 7, journalLimit: Int = AlarmJournal.Options.defaultLimit
+        service: Int = 7, journalLimit: Int = AlarmJournal.Options.defaultLimit,
+        longWork: any LongWorkExecutor = WorkAtOnce()
     ) throws {
         self.disk = disk
         let text = """
@@ -145,7 +146,8 @@ final class ServedAgent {
                 alarms: Journal(journal),
                 fences: FenceStore(keeper: keeper, found: RecalledFences(), states: journal.fenceStates),
                 serverFences: ServerFenceStore(
-                    keeper: keeper, found: RecalledServerFences(file), states: journal.fenceStates))
+                    keeper: keeper, found: RecalledServerFences(file), states: journal.fenceStates),
+                longWork: longWork)
             return (surroundings, CacheSnapshot(ring))
         }
         agent = Agent(opened, log: log, loop: loop)

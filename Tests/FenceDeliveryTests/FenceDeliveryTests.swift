@@ -27,7 +27,7 @@ import TrackWire
         var delivery: FenceDelivery?
         for update in updates {
             #expect(delivery == nil)
-            delivery = try reader.take(update)
+            delivery = try reader.take(update)?.unpacked()
         }
         return delivery
     }
@@ -159,7 +159,7 @@ import TrackWire
         let update = try FenceDelivery(version: 2, base: 1, fences: [fence]).updates()[0]
         func refuse(_ change: (inout FenceUpdate) -> Void) {
             var reader = FenceDeliveryReader()
-            #expect(throws: FenceDeliveryError.self) { try reader.take(update.with(change)) }
+            #expect(throws: FenceDeliveryError.self) { try reader.take(update.with(change))?.unpacked() }
         }
         refuse { $0.version = 1 }
         refuse { $0.version = 0 }
@@ -175,10 +175,10 @@ import TrackWire
         refuse { $0.content = .init(unreadable) }
         var reader = FenceDeliveryReader()
         #expect(throws: FenceDeliveryError.self) {
-            try reader.take(FenceDelivery(version: 2, base: 1, fences: [fence, fence]).updates()[0])
+            try reader.take(FenceDelivery(version: 2, base: 1, fences: [fence, fence]).updates()[0])?.unpacked()
         }
         #expect(throws: FenceDeliveryError.self) {
-            try reader.take(FenceDelivery(version: 2, base: 1, fences: [fence], removed: [3]).updates()[0])
+            try reader.take(FenceDelivery(version: 2, base: 1, fences: [fence], removed: [3]).updates()[0])?.unpacked()
         }
     }
 }

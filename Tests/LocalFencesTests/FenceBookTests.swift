@@ -100,7 +100,7 @@ import TrackModel
         let bytes = kept.bytes
         #expect(bytes == book.all.reduce(0) { $0 + $1.encoded.count })
         var fence = try #require(kept[1])
-        fence.begin(by: now)
+        fence.join(ExactName("van"), since: now)
         kept[1] = fence
         #expect(kept[1] == fence && kept != book.fences && kept.count == 2)
         kept[2] = nil

@@ -60,3 +60,15 @@ extension [FenceMachine.Action] {
         return nil
     }
 }
+
+extension FenceMachine {
+    /// An import whose work is done before anything else happens.
+    mutating func importing(
+        _ whole: FenceImports.Whole, now: SystemTime
+    ) throws(FenceRefusal) -> (outcome: FenceBook.Imported, actions: [Action]) {
+        guard let adopted = adopt(try beginImport(whole, now: now).run()) else {
+            preconditionFailure("nothing has changed meanwhile")
+        }
+        return adopted
+    }
+}

@@ -15,6 +15,8 @@ import TrackTestKit
         var facts: UInt8 { encoded.first ?? 0 }
         var vertexCount: Int { encoded.count }
         var fenceStart: Int { 0 }
+        static var mostTimeBytes: Int { 0 }
+        static func times(in head: [UInt8]) -> [Int] { [] }
 
         init(number: Int32, encoded bytes: [UInt8], isKnown: Bool = false) {
             self.number = number
@@ -30,6 +32,8 @@ import TrackTestKit
         var facts: Int32 { number }
         var vertexCount: Int { 0 }
         var fenceStart: Int { 0 }
+        static var mostTimeBytes: Int { 8 }
+        static func times(in head: [UInt8]) -> [Int] { head.count < mostTimeBytes ? [] : [0] }
 
         init(number: Int32, encoded bytes: [UInt8], isKnown: Bool = false) {
             (self.number, encoded) = (number, bytes)
@@ -47,6 +51,52 @@ import TrackTestKit
         #expect(Counted.count == before)
         #expect(kept.encoded(42) == [1, 7, 8, 4, 42] && kept.facts(of: 42) == 42)
         #expect(kept.bytes == bytes && kept.count == 100)
+    }
+
+    @Test func aDateThatGoesBackMakesNoFence() {
+        var kept = Kept<Counted>()
+        for number in 1...100 as ClosedRange<Int32> {
+            kept[number] = Counted(number: number, encoded: [UInt8(number), 0, 0, 0, 0, 0, 0, 0, 9])
+        }
+        let (bytes, before) = (kept.bytes, Counted.count)
+        #expect(kept.begin(by: Timestamp(milliseconds: 40)) && !kept.begin(by: Timestamp(milliseconds: 40)))
+        #expect(Counted.count == before && kept.bytes == bytes)
+        #expect(kept.encoded(7)?.first == 7 && kept.encoded(99) == [40, 0, 0, 0, 0, 0, 0, 0, 9])
+    }
+
+    /// The oracle reads each fence, and looks at every time in it.
+    @Test func noTimeLiesBehindADateThatWentBack() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        print("seed \(seed)")
+        var dice = DiskDice(seed: seed)
+        func time() -> Timestamp { Timestamp(milliseconds: .random(in: -1000...1000, using: &dice)) }
+        for _ in 0..<200 {
+            var (own, servers) = (KeptFences(), Kept<ServerFence>())
+            for number in 1...3 as ClosedRange<Int32> {
+                let fence = try Fence(id: number, circle(), at: time())
+                var local = LocalFence(fence, since: time())
+                local.revised = time()
+                for entity in 0..<Int.random(in: 0...18, using: &dice) {
+                    local.join(ExactName(String(repeating: "é", count: entity * 7) + "v\(entity)"), since: time())
+                }
+                own[number] = local
+                var server = ServerFence(fence, since: time(), group: nil)
+                server.revised = time()
+                servers[number] = server
+            }
+            let (limit, before) = (time(), (own, servers))
+            let changed = (own.begin(by: limit), servers.begin(by: limit))
+            #expect(changed == (own != before.0, servers != before.1))
+            for number in own.numbers {
+                let (old, new) = (try #require(before.0[number]), try #require(own[number]))
+                #expect(new.since == min(old.since, limit) && new.revised == min(old.revised, limit))
+                #expect(new.joined.map(\.since) == old.joined.map { min($0.since, limit) })
+                #expect(new.joined.map(\.entity) == old.joined.map(\.entity) && new.fence == old.fence)
+                let (was, became) = (try #require(before.1[number]), try #require(servers[number]))
+                #expect(became.since == min(was.since, limit) && became.revised == min(was.revised, limit))
+                #expect(became.fence == was.fence && became.group == was.group)
+            }
+        }
     }
 
     /// The oracle makes each fence anew.

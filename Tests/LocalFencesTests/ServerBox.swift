@@ -23,7 +23,7 @@ struct ServerBox: JournalingBox {
     var isWaitingForDisk = false
     /// The file's disk does not answer.
     var isHanging = false
-    var hanging: [UInt8]?
+    var hanging: ServerFenceSet?
     var file: ServerFenceFile { ServerFenceFile(directory: "/var/saker", files: disk) }
 
     init(disk: DiskSimulation) {
@@ -57,7 +57,25 @@ struct ServerBox: JournalingBox {
     }
 
     mutating func deliver(_ delivery: ServerDelivery) throws(FenceRefusal) {
-        perform(try machine.delivered(delivery))
+        adopt(try work(delivery))
+    }
+
+    /// What the delivery makes of the fences as they are now.
+    mutating func work(_ delivery: ServerDelivery) throws(FenceRefusal) -> ServerFenceWork.Done {
+        do throws(FenceRefusal) {
+            return try machine.beginDelivery().run(delivery)
+        } catch {
+            perform(machine.deliveryFailed())
+            throw error
+        }
+    }
+
+    /// False: the work must be done anew.
+    @discardableResult
+    mutating func adopt(_ done: ServerFenceWork.Done) -> Bool {
+        guard let actions = machine.adopt(done) else { return false }
+        perform(actions)
+        return true
     }
 
     mutating func fire(_ timer: AlarmOutbox.Timer) {
@@ -98,8 +116,8 @@ struct ServerBox: JournalingBox {
         save(content)
     }
 
-    private mutating func save(_ content: [UInt8]?) {
-        let reason = content.flatMap { file.write($0) }
+    private mutating func save(_ content: ServerFenceSet?) {
+        let reason = content.flatMap { file.write($0.encoded) }
         perform(
             machine.saving { saving in
                 if let reason { saving.failed(reason: reason) } else { saving.written() }

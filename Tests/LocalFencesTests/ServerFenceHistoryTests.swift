@@ -32,6 +32,8 @@ import TrackTestKit
         var durable: Set<String> = []
         var wasCut = false
         var number: Int32 = 0
+        /// What the box has worked out, and does not use yet.
+        var arriving: ServerFenceWork.Done?
 
         /// A few fences of the history come, change and go.
         mutating func edit(at time: Timestamp) {
@@ -75,17 +77,28 @@ import TrackTestKit
             box.perform(box.machine.ringBegins(at: ring.first?.time))
         }
 
-        mutating func connect() {
+        /// `isSlow`: points come before the box has worked out what the server has sent.
+        mutating func connect(isSlow: Bool) {
+            arriving = nil
             guard let delivery = server.delivery(from: box.machine.toldVersion) else { return }
             do throws(FenceRefusal) {
-                try box.deliver(delivery)
+                arriving = try box.work(delivery)
             } catch {
                 Issue.record("\(error)")
             }
+            if !isSlow { arrive() }
+        }
+
+        mutating func arrive() {
+            guard let done = arriving else { return }
+            arriving = nil
+            let isAdopted = box.adopt(done)
+            #expect(isAdopted)
         }
 
         mutating func restart(_ step: Int, all: [FencePoint]) {
             durable.formUnion(box.told.filter(\.isDurable).map(\.key))
+            arriving = nil
             repeat {
                 wasCut = wasCut || !box.disk.hasPower
                 if box.disk.hasPower { box.disk.killProcess() } else { box.disk.crash(seed: UInt64(step)) }
@@ -106,7 +119,8 @@ import TrackTestKit
         var all: [FencePoint] = []
         for (step, point) in history.points.enumerated() {
             if step == 3 || dice.one(in: 15) { play.edit(at: point.time) }
-            if dice.one(in: 5) { play.connect() }
+            if dice.one(in: 4) { play.arrive() }
+            if dice.one(in: 5) { play.connect(isSlow: dice.one(in: 2)) }
             if !disk.hasPower { play.restart(step, all: all) }
             play.ring.append(point)
             all.append(point)

@@ -135,14 +135,7 @@ package struct FenceBook: Hashable, Sendable {
     /// The receiver's time began anew at `time`: fences that seem to come to be in the future are there already.
     ///
     /// - Returns: whether there was such a fence.
-    mutating func timeBeganAnew(at time: Timestamp) -> Bool {
-        var hasChanged = false
-        for fence in all where fence.newestTime > time {
-            fences[fence.fence.id]?.begin(by: time)
-            hasChanged = true
-        }
-        return hasChanged
-    }
+    mutating func timeBeganAnew(at time: Timestamp) -> Bool { fences.begin(by: time) }
 
     /// Fences were made, and others got another area, some time ago, and judge only from now on.
     mutating func begin(_ created: [Int32], reshaped: [Int32], since: Timestamp) {

@@ -42,21 +42,8 @@ package struct FenceImportWork: Sendable {
     }
 }
 
-// Imports, at once or in two steps with the long one between them.
+// Imports, in two steps with the long one between them.
 extension FenceMachine {
-    /// Puts an import in force at once. A refusal names the line.
-    package mutating func importing(
-        _ whole: FenceImports.Whole, now: SystemTime
-    ) throws(FenceRefusal) -> (outcome: FenceBook.Imported, actions: [Action]) {
-        do throws(FenceRefusal) {
-            return try importing(
-                whole.definitions, keeping: whole.kept, changes: whole.changes, file: whole.file, layer: whole.layer,
-                now: now)
-        } catch {
-            throw error.named(inLinesOf: whole)
-        }
-    }
-
     /// Begins an import. ``FenceImportWork/run()`` works it out, and ``adopt(_:)`` puts it in force.
     package func beginImport(
         _ whole: FenceImports.Whole, now: SystemTime
@@ -88,6 +75,8 @@ extension FenceMachine {
             return (outcome, changed(touched))
         }
         judged?.field = field
+        let next = nextPoint
+        if !outcome.created.isEmpty || !outcome.reshaped.isEmpty { judged?.field.changed(at: next) }
         return (outcome, done.notJudged + save())
     }
 }

@@ -168,7 +168,8 @@ package struct FenceMachine {
     /// No fence comes to be later than a point that is judged now: another date was wrong.
     private mutating func fencesBegin(by time: Timestamp) -> [Action] {
         guard book.timeBeganAnew(at: time) else { return [] }
-        return buildField() + save()
+        judged?.field.begin(by: time)
+        return save()
     }
 
     mutating func buildField() -> [Action] {
@@ -231,22 +232,6 @@ package struct FenceMachine {
         try book.delete(fences)
         judge.forget(fences)
         return changed(fences)
-    }
-
-    /// Makes the fences of one file and layer what the list says; those of the features in `kept` stay as they are.
-    package mutating func importing(
-        _ definitions: [FenceDefinition], keeping kept: Set<String> = [], changes: [FenceImports.Change] = [],
-        file: String, layer: String?, now: SystemTime
-    ) throws(FenceRefusal) -> (outcome: FenceBook.Imported, actions: [Action]) {
-        try checkReadable()
-        let before = book
-        let outcome = try book.importing(
-            definitions, keeping: kept, changes: changes, file: file, layer: layer,
-            now: Timestamp(milliseconds: now.milliseconds), since: nextPoint)
-        judge.forget(outcome.deleted)
-        watchMayHaveChanged(outcome.updated, from: before)
-        let touched = outcome.created + outcome.updated + outcome.deleted
-        return (outcome, touched.isEmpty ? [] : changed(touched))
     }
 
     /// What the names of time zones stand for has been read; fences may name them now.

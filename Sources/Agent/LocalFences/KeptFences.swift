@@ -1,4 +1,5 @@
 package import Geofencing
+internal import TrackModel
 
 /// A fence that ``Kept`` can hold as bytes.
 package protocol KeepableFence: Hashable, Sendable {
@@ -13,6 +14,11 @@ package protocol KeepableFence: Hashable, Sendable {
     var encoded: [UInt8] { get }
     /// Where in ``encoded`` the bytes of ``Fence/encoded`` begin; they go to the end.
     var fenceStart: Int { get }
+
+    /// Bytes of ``encoded`` in which all times stand before which no point is judged, at most.
+    static var mostTimeBytes: Int { get }
+    /// Where these times begin in ``encoded``: milliseconds, 8 bytes each. `head`: the first ``mostTimeBytes`` of it.
+    static func times(in head: [UInt8]) -> [Int]
 
     /// `isKnown`: a fence was made from the same bytes before.
     ///
@@ -83,6 +89,23 @@ package struct Kept<Value: KeepableFence>: Hashable, Sendable {
         guard place < entries.count, entries[place].number == number else { return }
         let isReplaced = entries[place].bytes.replace(from: start, with: bytes)
         assert(isReplaced, "bytes \(start) and following of fence \(number) are packed with others")
+    }
+
+    /// No time before which a fence judges no point lies behind this one: a later date was wrong. No fence is made for that.
+    ///
+    /// - Returns: whether there was such a fence.
+    mutating func begin(by time: Timestamp) -> Bool {
+        var (hasChanged, limit): (Bool, [UInt8]) = (false, [])
+        limit.append(fixed: time.milliseconds)
+        for index in entries.indices {
+            let head = Array(entries[index].bytes.head(Value.mostTimeBytes))
+            for place in Value.times(in: head) {
+                var stored = FixedBytes(Array(head[place..<place + 8]), of: "a time")
+                guard let stored: Int64 = try? stored.integer(), stored > time.milliseconds else { continue }
+                hasChanged = entries[index].bytes.replace(from: place, with: limit) || hasChanged
+            }
+        }
+        return hasChanged
     }
 
     private mutating func put(_ fence: Value, as encoded: [UInt8]) {

@@ -39,15 +39,6 @@ package struct LocalFence: KeepableFence {
     package var facts: FenceWatch { fence.definition.watch }
     package var vertexCount: Int { fence.definition.shape.vertexCount }
 
-    /// The newest of its times.
-    var newestTime: Timestamp { joined.reduce(max(since, revised)) { max($0, $1.since) } }
-
-    /// No time lies behind this one: a later date was wrong.
-    mutating func begin(by time: Timestamp) {
-        (since, revised) = (min(since, time), min(revised, time))
-        for index in joined.indices { joined[index].since = min(joined[index].since, time) }
-    }
-
     /// What is judged for an entity.
     ///
     /// - Throws: ``FenceError`` when nobody knows the zone of the fence's weekly windows.
@@ -78,6 +69,20 @@ package struct LocalFence: KeepableFence {
     }
 
     package var fenceStart: Int { joined.reduce(17) { $0 + 9 + $1.entity.text.utf8.count } }
+
+    /// Names have at most 255 bytes.
+    package static var mostTimeBytes: Int { 17 + mostJoined * (1 + 255 + 8) }
+
+    package static func times(in head: [UInt8]) -> [Int] {
+        guard head.count > 16 else { return [] }
+        var (places, next) = ([0, 8], 17)
+        for _ in 0..<head[16] where next < head.count {
+            let place = next + 1 + Int(head[next])
+            next = place + 8
+            if next <= head.count { places.append(place) }
+        }
+        return places
+    }
 
     package init(number: Int32, encoded bytes: [UInt8], isKnown: Bool = false) throws(MemoryCodingError) {
         var rest = FixedBytes(bytes, of: "fence \(number)")

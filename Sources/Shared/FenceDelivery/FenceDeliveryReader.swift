@@ -1,5 +1,20 @@
 package import TrackWire
 
+/// A delivery whose parts are all there. Nobody has looked into it.
+package struct PackedFenceDelivery: Hashable, Sendable {
+    package let version: UInt64
+    package let base: UInt64
+    fileprivate let bytes: [UInt8]
+
+    /// What it takes in memory.
+    package var count: Int { bytes.count }
+
+    /// It may take seconds.
+    package func unpacked() throws(FenceDeliveryError) -> FenceDelivery {
+        try FenceDelivery(version: version, base: base, packed: bytes)
+    }
+}
+
 /// Puts the parts of a delivery together. A part that does not fit forgets the parts before it.
 package struct FenceDeliveryReader: Hashable, Sendable {
     private struct Partial: Hashable {
@@ -15,7 +30,7 @@ package struct FenceDeliveryReader: Hashable, Sendable {
     package init() {}
 
     /// The delivery when this was its last part; nil while parts are missing.
-    package mutating func take(_ update: FenceUpdate) throws(FenceDeliveryError) -> FenceDelivery? {
+    package mutating func take(_ update: FenceUpdate) throws(FenceDeliveryError) -> PackedFenceDelivery? {
         var partial = self.partial
         self.partial = nil
         if update.part == 0 {
@@ -42,6 +57,6 @@ package struct FenceDeliveryReader: Hashable, Sendable {
             self.partial = partial
             return nil
         }
-        return try FenceDelivery(version: partial.version, base: partial.base, packed: partial.bytes)
+        return PackedFenceDelivery(version: partial.version, base: partial.base, bytes: partial.bytes)
     }
 }

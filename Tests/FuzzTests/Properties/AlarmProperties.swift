@@ -46,7 +46,7 @@ enum AlarmProperties {
         var again = FenceDeliveryReader()
         var read: FenceDelivery?
         do throws(FenceDeliveryError) {
-            for update in sent { read = try again.take(update) }
+            for update in sent { read = try again.take(update)?.unpacked() }
         } catch {
             throw Violation(description: "what was sent cannot be read: \(error)")
         }
@@ -78,7 +78,7 @@ enum AlarmProperties {
                 (update.version, update.base) = (7, 3)
                 (update.part, update.parts) = (UInt32(number), UInt32(pieces.count))
                 update.content = Data(piece)
-                delivery = try reader.take(update)
+                delivery = try reader.take(update)?.unpacked()
             }
             return delivery
         }

@@ -73,7 +73,7 @@ import TrackTestKit
         let key = EntityKey(service: service, name: entity)
         let update = try #require(try await reading.update(of: key, since: 0, around: nil))
         var reader = FenceDeliveryReader()
-        let delivery = try #require(try update.parts.compactMap { try reader.take($0) }.last)
+        let delivery = try #require(try update.parts.compactMap { try reader.take($0)?.unpacked() }.last)
         return (update.version, delivery.fences.map(\.fence.id).sorted())
     }
 

@@ -74,7 +74,7 @@ import TrackWire
             name == "Mars/Olympus" ? nil : name == "Asia/Shanghai" ? shanghai : .utc
         }
         var reader = FenceDeliveryReader()
-        let delivery = try #require(try update.parts.compactMap { try reader.take($0) }.last)
+        let delivery = try #require(try update.parts.compactMap { try reader.take($0)?.unpacked() }.last)
         #expect(delivery.fences.count == 3 && delivery.zones == ["Asia/Shanghai": shanghai])
     }
 
@@ -91,7 +91,7 @@ import TrackWire
         let east = try #require(Coordinate(latitude: 31, longitude: 100 + Double(count) / 1000))
         func delivery(_ update: FenceFeed.Update) throws -> FenceDelivery {
             var reader = FenceDeliveryReader()
-            return try #require(try update.parts.compactMap { try reader.take($0) }.last)
+            return try #require(try update.parts.compactMap { try reader.take($0)?.unpacked() }.last)
         }
         let near = try delivery(FenceReading.update(fences, version: 8, of: entity, around: east))
         #expect(near.fences.count == FenceDelivery.mostFences)

@@ -38,7 +38,7 @@ import TrackWire
         while true {
             guard let frame = await agent.next() else { throw Unexpected(message: "the connection ended") }
             guard case .fenceUpdate(let update)? = frame.message else { continue }
-            if let delivery = try reader.take(update) { return delivery }
+            if let delivery = try reader.take(update)?.unpacked() { return delivery }
         }
     }
 

@@ -103,7 +103,10 @@ extension Agent {
         case .stateChanged(let state):
             announce(.connection(link.status))
             requests.linkChanged(state)
-            if state != .online { earlyAlarms.linkClosed() }
+            if state != .online {
+                serverFences.linkClosed()
+                earlyAlarms.linkClosed()
+            }
             service.linkChanged(state)
         case .finished(let isDrained): service.linkStopped(isDrained: isDrained)
         case .confirm(let id, let storedThrough, let stream):

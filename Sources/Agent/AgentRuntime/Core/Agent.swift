@@ -102,7 +102,8 @@ package final class Agent {
         serverFences = ServerFenceShell(
             context, journal: surroundings.alarms, ring: surroundings.disk, store: surroundings.serverFences,
             lastBefore: opened.snapshot.nextSequence - 1,
-            areHooksOwed: HookShell.hearAlarms(surroundings.hooks, configuration.hooks)
+            areHooksOwed: HookShell.hearAlarms(surroundings.hooks, configuration.hooks),
+            longWork: surroundings.longWork
         ) { router.agent?.route($0) }
         earlyAlarms = EarlyAlarmShell(context, journal: surroundings.alarms, ring: surroundings.disk) {
             router.agent?.route($0)

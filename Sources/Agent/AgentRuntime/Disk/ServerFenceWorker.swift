@@ -1,4 +1,5 @@
 internal import AlarmLog
+internal import LocalFences
 internal import NIOCore
 internal import Synchronization
 
@@ -13,7 +14,10 @@ final class ServerFenceWorker: ServerFenceKeeper, Sendable {
         file = Mutex(ServerFenceFile(directory: directory))
     }
 
-    func write(_ content: [UInt8], on loop: any EventLoop) -> EventLoopFuture<String?>? {
-        disk.run(on: loop) { [self] in file.withLock { $0.write(content) } }
+    func write(_ content: ServerFenceSet, on loop: any EventLoop) -> EventLoopFuture<String?>? {
+        disk.run(on: loop) { [self] in
+            let bytes = content.encoded
+            return file.withLock { $0.write(bytes) }
+        }
     }
 }

@@ -61,8 +61,6 @@ final class FenceShell {
     /// Milliseconds that fixes wait for the ring.
     private static let replayPatience: Int64 = 5000
     private static let readAgainPause: Int64 = 60_000
-    /// How often an import is worked out anew because somebody has changed a fence meanwhile.
-    private static let importAttempts = 3
 
     /// `journal` nil: alarms are told and not kept. `lastBefore`: the last sequence of the ring as it was opened.
     init(
@@ -271,6 +269,7 @@ final class FenceShell {
     func change<Value>(
         in method: AgentMethod, _ body: (inout FenceMachine) throws(FenceRefusal) -> (Value, [FenceMachine.Action])
     ) throws(AgentControlError) -> Value {
+        guard !importer.isExclusive else { throw FenceImporter.exclusive(in: method) }
         let before = machine.saving.standing
         do throws(FenceRefusal) {
             let (value, actions) = try body(&machine)
@@ -299,56 +298,19 @@ final class FenceShell {
 
     /// Puts a whole import in force, all of it or nothing. The long part of the work is done beside the loop.
     func importing(_ whole: FenceImports.Whole) -> EventLoopFuture<FenceBook.Imported> {
-        let promise = context.loop.makePromise(of: FenceBook.Imported.self)
-        importing(whole, attempts: Self.importAttempts, promise)
-        return promise.futureResult
-    }
-
-    private func importing(
-        _ whole: FenceImports.Whole, attempts: Int, _ promise: EventLoopPromise<FenceBook.Imported>
-    ) {
-        do throws(FenceRefusal) {
-            let work = try machine.beginImport(whole, now: context.systemTime)
-            let done = importer.perform { () -> Result<FenceImportWork.Done, FenceRefusal> in
-                do throws(FenceRefusal) {
-                    return .success(try work.run())
-                } catch {
-                    return .failure(error)
-                }
-            }
-            guard attempts > 0, let done else { return importAtOnce(whole, promise) }
-            done.assumeIsolated().whenSuccess { [self] result in
-                guard !isShutDown else { return promise.fail(FenceImporter.busy) }
-                switch result {
-                case .success(let done):
-                    let before = machine.saving.standing
-                    guard let (outcome, actions) = machine.adopt(done) else { break }
-                    if machine.saving.standing != before { since = context.systemTime }
-                    perform(actions)
-                    return promise.succeed(outcome)
-                case .failure(let refusal):
-                    guard machine.isCurrent(work) else { break }
-                    return promise.fail(AgentControlError(refusal, in: .importFences))
-                }
-                importing(whole, attempts: attempts - 1, promise)
-            }
-        } catch {
-            promise.fail(AgentControlError(error, in: .importFences))
-        }
-    }
-
-    /// On the loop: somebody changes fences again and again.
-    private func importAtOnce(_ whole: FenceImports.Whole, _ promise: EventLoopPromise<FenceBook.Imported>) {
-        do throws(AgentControlError) {
-            let now = context.systemTime
-            promise.succeed(
-                try change(in: .importFences) { (machine) throws(FenceRefusal) in
-                    let (outcome, actions) = try machine.importing(whole, now: now)
-                    return (outcome, actions)
-                })
-        } catch {
-            promise.fail(error)
-        }
+        importer.putInForce(
+            whole,
+            .init { [self] (whole) throws(FenceRefusal) in
+                try machine.beginImport(whole, now: context.systemTime)
+            } isCurrent: { [self] in
+                machine.isCurrent($0)
+            } adopt: { [self] done in
+                let before = machine.saving.standing
+                guard let (outcome, actions) = machine.adopt(done) else { return nil }
+                if machine.saving.standing != before { since = context.systemTime }
+                perform(actions)
+                return outcome
+            })
     }
 
     /// To ask questions that change nothing.

@@ -2,7 +2,6 @@ internal import AgentControl
 internal import AgentLogic
 internal import AlarmLog
 internal import Exposition
-internal import FenceDelivery
 internal import Geofencing
 internal import LocalFences
 internal import Logging
@@ -15,9 +14,10 @@ internal import TrackWire
 /// The server's fences on the vehicle: the gathered points are judged by them as the server will judge them, and the alarms
 /// are told at once.
 ///
-/// Owns the `ServerFenceMachine`, the messages of fences that are not whole yet, and the points that wait for the points of
-/// the process before. May touch: the journal of alarms and the disk ring (it reads once for an entity) on the disk thread,
-/// the keeper of the fences, its timers, and the system's journal. Everything else leaves as an ``Effect``.
+/// Owns the `ServerFenceMachine`, the messages of fences that are not whole yet, the deliveries that wait for the thread of long
+/// work, and the points that wait for the points of the process before. May touch: the journal of alarms and the disk ring (it
+/// reads once for an entity) on the disk thread, the keeper of the fences, the thread of long work, its timers, and the system's
+/// journal. Everything else leaves as an ``Effect``.
 final class ServerFenceShell {
     enum Effect {
         case alarm(FenceAlarmTeller.Effect)
@@ -63,15 +63,15 @@ final class ServerFenceShell {
                 saving(event)
             }))
     private var machine: ServerFenceMachine
-    private var reader = FenceDeliveryReader()
+    private let deliveries: FenceDeliveryQueue
     /// The last sequence that the process before gave to a point.
     private let lastBefore: UInt64
     /// Entities whose points of the process before were judged.
     private var replayed: Set<ExactName> = []
     /// Files of the ring that this process has begun.
     private var filesBegun: UInt64 = 0
-    /// What came while the ring was read; nil when it is not.
-    private var waiting: [Waiting]?
+    /// Points that came while the ring was read; nil when it is not.
+    private var waiting: [(point: FencePoint, cause: PointCause)]?
     private var since: SystemTime
     private(set) var refusedUpdates: UInt64 = 0
     /// Why the newest update is not in use; nil when it is.
@@ -82,20 +82,17 @@ final class ServerFenceShell {
     private(set) var isSent: Bool?
     private var isShutDown = false
 
-    private enum Waiting {
-        case point(FencePoint, PointCause)
-        case delivery(ServerDelivery)
-    }
-
     /// Milliseconds that points wait for the ring.
     private static let replayPatience: Int64 = 5000
 
     /// `journal` nil: alarms are told and not kept. `lastBefore`: the last sequence of the ring as it was opened.
     init(
         _ context: ShellContext, journal: (any AlarmExecutor)?, ring: any CacheExecutor, store: ServerFenceStore?,
-        lastBefore: UInt64, areHooksOwed: Bool, tell: @escaping (Effect) -> Void
+        lastBefore: UInt64, areHooksOwed: Bool, longWork: any LongWorkExecutor = WorkAtOnce(),
+        tell: @escaping (Effect) -> Void
     ) {
         self.context = context
+        deliveries = FenceDeliveryQueue(context, executor: longWork)
         self.journal = journal
         self.ring = ring
         self.store = store
@@ -132,7 +129,7 @@ final class ServerFenceShell {
     func runs(as entity: String, service: Int64) {
         guard !machine.runs(entity, service) else { return }
         takeWaiting()
-        reader = FenceDeliveryReader()
+        deliveries.forget()
         perform(machine.runs(as: entity, service: service))
         guard replayed.insert(ExactName(entity)).inserted else { return }
         waiting = []
@@ -175,23 +172,19 @@ final class ServerFenceShell {
         guard machine.runs(entity, machine.newest.service) else { return }
         let point = FencePoint(point)
         guard waiting == nil else {
-            waiting?.append(.point(point, cause))
+            waiting?.append((point, cause))
             return
         }
         perform(machine.gathered(point, cause: cause))
     }
 
     private func takeWaiting() {
-        guard let events = waiting else { return }
+        guard let points = waiting else { return }
         waiting = nil
         timers.cancel(.replay)
         timers.cancel(.replayAgain)
-        for event in events {
-            switch event {
-            case .point(let point, let cause): perform(machine.gathered(point, cause: cause))
-            case .delivery(let delivery): take(delivery)
-            }
-        }
+        for (point, cause) in points { perform(machine.gathered(point, cause: cause)) }
+        takeDeliveries()
     }
 
     /// The ring after an operation. `oldest`: the time of the entity's oldest point; nil: there is none. `files`: how many it
@@ -215,37 +208,41 @@ final class ServerFenceShell {
 
     // MARK: What the server sends
 
-    /// A login succeeded: parts of an earlier one are worth nothing. `isSent`: its server sends fences.
+    /// A login succeeded. `isSent`: its server sends fences.
     func loggedIn(isSent: Bool) {
         self.isSent = isSent
-        reader = FenceDeliveryReader()
+        deliveries.forget()
         let actions = machine.loggedIn()
         if isSent { perform(actions) }
     }
 
+    /// The next login tells which fences are in use here: what is not in use yet is sent again.
+    func linkClosed() { deliveries.forget() }
+
     func take(_ update: FenceUpdate) {
-        do throws(FenceDeliveryError) {
-            guard let delivery = try reader.take(update) else { return }
-            let new = ServerDelivery(delivery)
-            guard waiting == nil else {
-                waiting?.append(.delivery(new))
-                return
-            }
-            take(new)
+        do throws(FenceDeliveryQueue.Failure) {
+            guard try deliveries.take(update) else { return }
+            takeDeliveries()
         } catch {
-            refuse(error.description, version: update.version)
-            perform(machine.deliveryFailed())
+            refuse(error.reason, version: update.version)
         }
     }
 
-    private func take(_ delivery: ServerDelivery) {
-        do throws(FenceRefusal) {
-            let actions = try machine.delivered(delivery)
-            (updateTrouble, fileTrouble) = (nil, nil)
-            perform(actions)
-        } catch {
-            refuse(error.description, version: delivery.version)
-            tell(.judged(judged))
+    /// One delivery after the other: a later one may be the difference to the one before it.
+    private func takeDeliveries() {
+        guard waiting == nil, !isShutDown else { return }
+        deliveries.workOut { [weak self] in
+            self?.machine.beginDelivery()
+        } done: { [weak self] version, result in
+            guard let self else { return true }
+            switch result {
+            case .success(let done):
+                guard let actions = machine.adopt(done) else { return false }
+                (updateTrouble, fileTrouble) = (nil, nil)
+                perform(actions)
+            case .failure(let failure): refuse(failure.reason, version: version)
+            }
+            return true
         }
     }
 
@@ -255,6 +252,7 @@ final class ServerFenceShell {
         context.log.error(
             "Server fences are not taken: the next login asks for all of them",
             metadata: ["version": "\(version)", "reason": "\(reason)"])
+        perform(machine.deliveryFailed())
     }
 
     // MARK: The machine
@@ -325,6 +323,7 @@ final class ServerFenceShell {
         perform(machine.closing())
         isShutDown = true
         timers.cancelAll()
+        deliveries.shutDown()
         file.cancelTimers()
         teller.shutDown()
     }
@@ -345,15 +344,5 @@ final class ServerFenceShell {
         for action in FenceAction.allCases {
             page.add(AgentMetrics.earlyAlarms, teller.told[action] ?? 0, action.rawValue)
         }
-    }
-}
-
-extension ServerDelivery {
-    init(_ delivery: FenceDelivery) {
-        self.init(
-            version: delivery.version, base: delivery.base,
-            fences: delivery.fences.map { ServerFence($0.fence, since: $0.since, group: $0.group) },
-            removed: delivery.removed,
-            reach: delivery.reach.map { ServerReach(center: $0.center, metres: $0.metres) }, zones: delivery.zones)
     }
 }

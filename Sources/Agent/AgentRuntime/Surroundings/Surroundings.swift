@@ -191,7 +191,7 @@ package struct ServerFenceStore {
 /// Keeps the server's fences. A slow disk does not hold up the event loop.
 package protocol ServerFenceKeeper: AnyObject {
     /// As ``FenceKeeper/write(_:nextFence:on:)``.
-    func write(_ content: [UInt8], on loop: any EventLoop) -> EventLoopFuture<String?>?
+    func write(_ content: ServerFenceSet, on loop: any EventLoop) -> EventLoopFuture<String?>?
 }
 
 /// Keeps the state that must survive a restart. A slow disk does not hold up the event loop.

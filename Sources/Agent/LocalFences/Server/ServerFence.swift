@@ -18,11 +18,6 @@ package struct ServerFence: KeepableFence {
         revised = fence.revisedAt
     }
 
-    /// No time lies behind this one: a later date was wrong.
-    mutating func begin(by time: Timestamp) {
-        (since, revised) = (min(since, time), min(revised, time))
-    }
-
     package var number: Int32 { fence.id }
     /// The time zone that the fence needs; nil when it needs none.
     package var facts: String? { zoneName }
@@ -55,6 +50,9 @@ package struct ServerFence: KeepableFence {
 
     package var fenceStart: Int { 29 }
 
+    package static var mostTimeBytes: Int { 20 }
+    package static func times(in head: [UInt8]) -> [Int] { head.count < mostTimeBytes ? [] : [4, 12] }
+
     /// The number that stands in the bytes of a fence.
     static func number(in bytes: [UInt8]) throws(MemoryCodingError) -> Int32 {
         var rest = FixedBytes(bytes, of: "a server fence")
@@ -71,5 +69,15 @@ package struct ServerFence: KeepableFence {
         let (isGrouped, code): (UInt8, UInt64) = (try rest.integer(), try rest.integer())
         group = isGrouped == 0 ? nil : GroupCode(rawValue: code)
         fence = try Fence(id: number, encoded: rest.remaining, isKnown: isKnown)
+    }
+}
+
+extension Kept where Value == ServerFence {
+    /// Since when a fence judges, and when its places were set anew. The fence is not made for that.
+    mutating func begin(_ number: Int32, since: Timestamp, revised: Timestamp) {
+        var times: [UInt8] = []
+        times.append(fixed: since.milliseconds)
+        times.append(fixed: revised.milliseconds)
+        replace(number, from: 4, with: times)
     }
 }

@@ -46,15 +46,15 @@ package struct ServerFenceMachine {
         let isLive: Bool
     }
 
-    private let limits: Limits
+    let limits: Limits
     /// What judges.
     package private(set) var set: ServerFenceSet
     /// On its way to the disk: judges the points that wait.
-    private var pending: ServerFenceSet?
+    private var pending: (set: ServerFenceSet, plans: ServerFencePlans)?
     private var held: [Held] = []
-    private var field = FenceField()
-    /// Fences of the set that are not judged here, with the reason.
-    package private(set) var notJudged: [Int32: String] = [:]
+    private var plans = ServerFencePlans()
+    /// Grows when the fences become others than those for which a delivery is worked out.
+    private(set) var changes: UInt64 = 0
     private var judge: EntityJudge
     package private(set) var saving = MemoryMachine()
     /// Memories of the journal, until their entity runs.
@@ -80,11 +80,13 @@ package struct ServerFenceMachine {
     package var counters: FenceMachine.Counters { judge.counters }
 
     /// What the link tells: of the set that judges every later point.
-    package var newest: ServerFenceSet { pending ?? set }
+    package var newest: ServerFenceSet { pending?.set ?? set }
     /// For the login.
     package var toldVersion: UInt64 { mustAskAnew ? 0 : newest.version }
-    /// The bytes of the file; nil when there is no set, and the file stays as it is.
-    package var content: [UInt8]? { newest.version == 0 ? nil : newest.encoded }
+    /// What the file is to have; nil when there is no set, and the file stays as it is.
+    package var content: ServerFenceSet? { newest.version == 0 ? nil : newest }
+    /// Fences of the set that are not judged here, with the reason.
+    package var notJudged: [Int32: String] { plans.notJudged }
 
     // MARK: Who is judged
 
@@ -94,6 +96,7 @@ package struct ServerFenceMachine {
         var actions: [Action] = []
         if isRunning { actions += leave() }
         isRunning = true
+        changes &+= 1
         if !set.isOf(entity, service) { set = ServerFenceSet(service: service, entity: entity) }
         judge.service = service
         let name = ExactName(entity)
@@ -101,7 +104,7 @@ package struct ServerFenceMachine {
         judge.recall(entity, Self.newer(journaled, set.version > 0 ? set.memory : nil))
         let fences = set.fences
         judge.forget { !fences.contains($0) }
-        return actions + [.usesChanged] + buildField()
+        return actions + [.usesChanged] + use(ServerFencePlans(of: set))
     }
 
     private mutating func leave() -> [Action] {
@@ -157,7 +160,7 @@ package struct ServerFenceMachine {
             actions += timeBeganAnew(at: this.point.time)
         }
         let set = set
-        let near = field.near(this.point, judge.memory(of: set.entity) ?? EntityMemory()) { number in
+        let near = plans.field.near(this.point, judge.memory(of: set.entity) ?? EntityMemory()) { number in
             guard let fence = set.fences[number] else { return nil }
             return try? set.plan(of: fence)
         }
@@ -176,8 +179,10 @@ package struct ServerFenceMachine {
     private mutating func timeBeganAnew(at time: Timestamp) -> [Action] {
         judge.timeRestarted(of: set.entity)
         guard set.version > 0 else { return [] }
+        changes &+= 1
         set.timeBeganAnew(at: time, memory: judge.memory(of: set.entity))
-        return [.usesChanged] + buildField() + saving.changed().map(Action.saving)
+        plans.field.begin(by: time)
+        return [.usesChanged] + saving.changed().map(Action.saving)
     }
 
     private mutating func request(from point: FencePoint) -> [Action] {
@@ -189,41 +194,25 @@ package struct ServerFenceMachine {
         return [.request(point.place)]
     }
 
-    private mutating func buildField() -> [Action] {
-        var actions: [Action] = []
-        field = FenceField(count: set.fences.count)
-        notJudged = [:]
-        for number in set.fences.numbers {
-            guard let fence = set.fences[number] else { continue }
-            do throws(FenceError) {
-                field.add(try set.plan(of: fence))
-            } catch {
-                notJudged[number] = error.description
-                actions.append(.notJudged(fence: number, reason: error.description))
-            }
-        }
-        judge.isNoting = notJudged.count < set.fences.count
-        return actions
+    private mutating func use(_ new: ServerFencePlans) -> [Action] {
+        plans = new
+        judge.isNoting = plans.notJudged.count < set.fences.count
+        return plans.notJudged.sorted { $0.key < $1.key }.map { .notJudged(fence: $0.key, reason: $0.value) }
     }
 
     // MARK: Sets
 
     /// Fences have come from the server, for the entity that runs.
-    ///
-    /// - Throws: ``FenceRefusal``. The set stays, and the next login asks for everything.
-    package mutating func delivered(_ delivery: ServerDelivery) throws(FenceRefusal) -> [Action] {
+    mutating func take(_ arrival: ServerFenceArrival, _ plans: ServerFencePlans) -> [Action] {
         guard isRunning else { return [] }
-        var memory = judge.memory(of: set.entity) ?? EntityMemory()
-        var new: ServerFenceSet
-        do throws(FenceRefusal) {
-            new = try newest.adding(delivery, memory: memory, limits: limits.set)
-        } catch {
-            mustAskAnew = true
-            throw error
-        }
+        var (memory, plans) = (judge.memory(of: set.entity) ?? EntityMemory(), plans)
+        var new = newest.taking(arrival, memory: memory)
+        // Points of the meantime were judged without these fences.
+        if let newest = arrival.newestTime(after: memory.lastTime) { plans.field.changed(at: newest) }
         for pair in memory.pairs where !new.fences.contains(pair.fence) { memory.forget(fence: pair.fence) }
         new.remember(memory)
-        pending = new
+        pending = (new, plans)
+        changes &+= 1
         mustAskAnew = false
         lastRequest = nil
         let patience = Action.setPatience(milliseconds: limits.patience)
@@ -241,7 +230,7 @@ package struct ServerFenceMachine {
         return [.request(place)]
     }
 
-    /// A delivery could not be read.
+    /// A delivery could not be read, or not be used. The set stays, and the next login asks for everything.
     package mutating func deliveryFailed() -> [Action] {
         mustAskAnew = true
         return [.usesChanged]
@@ -267,12 +256,12 @@ package struct ServerFenceMachine {
     private mutating func apply(isRemembered: Bool) -> [Action] {
         guard let new = pending else { return [] }
         pending = nil
-        set = new
+        set = new.set
         judge.remember(set.entity, set.memory)
         var actions: [Action] = [
             .applied(version: set.version, fences: set.fences.count, isRemembered: isRemembered)
         ]
-        actions += buildField()
+        actions += use(new.plans)
         let points = held
         held = []
         for point in points { actions += take(point) }

@@ -58,25 +58,23 @@ package struct ServerFenceSet: Hashable, Sendable {
 
     // MARK: Changes
 
-    /// The set that a delivery makes of this one. Points later than the memory's last are judged by it.
+    /// What a delivery makes of the fences of this set. It may take seconds.
     ///
     /// - Throws: ``FenceRefusal`` when the delivery follows another version, or is too much for the box.
-    func adding(
-        _ delivery: ServerDelivery, memory: EntityMemory, limits: Limits = Limits()
-    ) throws(FenceRefusal) -> ServerFenceSet {
+    func adding(_ delivery: ServerDelivery, limits: Limits = Limits()) throws(FenceRefusal) -> ServerFenceArrival {
         guard delivery.base == 0 || delivery.base == version else {
             throw FenceRefusal(
                 .text, "fences of version \(delivery.version) follow version \(delivery.base), and there is \(version)")
         }
-        var new = self
-        new.version = delivery.version
-        new.reach = delivery.reach
-        new.memory = memory
-        if delivery.base == 0 { new.fences = Kept() }
+        var new = ServerFenceArrival(
+            version: delivery.version, reach: delivery.reach, fences: delivery.base == 0 ? Kept() : fences)
         for number in delivery.removed { new.fences[number] = nil }
-        for fence in delivery.fences { new.fences[fence.number] = adapted(fence, memory) }
+        for fence in delivery.fences {
+            new.fences[fence.number] = fence
+            new.times.append(times(of: fence))
+        }
         let names = Set(new.fences.facts.compactMap { $0 })
-        new.zones = new.zones.merging(delivery.zones) { $1 }.filter { names.contains($0.key) }
+        new.zones = zones.merging(delivery.zones) { $1 }.filter { names.contains($0.key) }
         guard new.fences.count <= limits.fences else {
             throw FenceRefusal(.tooMany, "\(new.fences.count) server fences: the box takes \(limits.fences)")
         }
@@ -84,29 +82,34 @@ package struct ServerFenceSet: Hashable, Sendable {
             throw FenceRefusal(
                 .tooMany, "\(new.fences.vertices) vertices of server fences: the box takes \(limits.vertices)")
         }
+        return new
+    }
+
+    private func times(of fence: ServerFence) -> ServerFenceArrival.Times {
+        var times = ServerFenceArrival.Times(number: fence.number, since: fence.since, revised: fence.revised)
+        // A fence whose time zone has come only now was not judged before.
+        if let old = fences[fence.fence.id], old.zoneName.map({ zones[$0] != nil }) ?? true {
+            times.before = (old.since, old.fence.areaRevision == fence.fence.areaRevision ? old.revised : nil)
+        }
+        return times
+    }
+
+    /// The set of these fences, which were made of those of this set. Points later than the memory's last are judged by it.
+    func taking(_ arrival: ServerFenceArrival, memory: EntityMemory) -> ServerFenceSet {
+        var new = self
+        (new.version, new.reach, new.memory) = (arrival.version, arrival.reach, memory)
+        (new.fences, new.zones) = (arrival.fences, arrival.zones)
+        for times in arrival.times {
+            let (since, revised) = times.after(memory.lastTime)
+            new.fences.begin(times.number, since: since, revised: revised)
+        }
         let after = memory.lastTime ?? Timestamp(milliseconds: 0)
         // A version that judged no point is passed over.
         let base = uses.first { $0.after >= after }?.base ?? version
         new.uses.removeAll { $0.after >= after }
-        new.uses.append(VersionUse(version: delivery.version, after: after, base: base))
-        new.uses = new.uses.suffix(limits.uses)
+        new.uses.append(VersionUse(version: arrival.version, after: after, base: base))
+        new.uses = new.uses.suffix(Limits().uses)
         return new
-    }
-
-    /// Points that were judged without a fence, or by another area, say nothing of it: it begins behind them.
-    private func adapted(_ fence: ServerFence, _ memory: EntityMemory) -> ServerFence {
-        guard let last = memory.lastTime else { return fence }
-        var fence = fence
-        let next = last.adding(milliseconds: 1)
-        // A fence whose time zone has come only now was not judged before, nor one that came since the newest judged point: to the
-        // server both are new.
-        if let old = fences[fence.fence.id], old.since < next, old.zoneName.map({ zones[$0] != nil }) ?? true {
-            fence.since = old.since
-            fence.revised = old.fence.areaRevision == fence.fence.areaRevision ? old.revised : max(fence.revised, next)
-        } else {
-            fence.since = max(fence.since, next)
-        }
-        return fence
     }
 
     mutating func remember(_ memory: EntityMemory) { self.memory = memory }
@@ -114,7 +117,7 @@ package struct ServerFenceSet: Hashable, Sendable {
     /// The receiver's time began anew at an earlier date.
     mutating func timeBeganAnew(at time: Timestamp, memory: EntityMemory?) {
         self.memory = memory ?? EntityMemory()
-        for number in fences.numbers { fences[number]?.begin(by: time) }
+        _ = fences.begin(by: time)
         let before = time.adding(milliseconds: -1)
         let wrong = uses.count { $0.after > before }
         guard wrong > 0, let newest = uses.last else { return }

@@ -40,6 +40,15 @@ package struct FenceBytes: Hashable, Sendable {
         return true
     }
 
+    /// The first bytes of ``encoded``, at most so many: of what stands before the first vertex.
+    package func head(_ count: Int) -> ArraySlice<UInt8> {
+        var reader = ByteReader(packed)
+        guard (try? reader.unsigned()) != nil, (try? reader.unsigned()) != nil,
+            let plain = (try? reader.unsigned()).map({ Int(clamping: $0) })
+        else { return [] }
+        return packed[reader.position...].prefix(min(count, plain))
+    }
+
     /// Of ``encoded``.
     package var count: Int {
         var reader = ByteReader(packed)

@@ -1,5 +1,5 @@
 internal import Geodesy
-internal import TrackModel
+package import TrackModel
 
 /// All fences of one entity, of which only those near it are held ready to be judged.
 ///
@@ -40,6 +40,18 @@ package struct FenceField: Sendable {
         guard fences.contains(fence) else { return }
         boxes = zip(boxes, fences).filter { $0.1 != fence }.map(\.0)
         fences.removeAll { $0 == fence }
+    }
+
+    /// Fences that were added came to be, or were revised, only at this time.
+    package mutating func changed(at time: Timestamp) {
+        covered = []
+        traits.changed(at: time)
+    }
+
+    /// Fences that came to be, or were revised, after this time did so at this time: a later date was wrong.
+    package mutating func begin(by time: Timestamp) {
+        covered = []
+        traits.begin(by: time)
     }
 
     /// Adds a fence whose number no other one has.

@@ -53,9 +53,9 @@ final class SimulatedServerFences: ServerFenceKeeper {
         file = ServerFenceFile(directory: SimulatedMemory.directory, files: disk)
     }
 
-    func write(_ content: [UInt8], on loop: any EventLoop) -> EventLoopFuture<String?>? {
+    func write(_ content: ServerFenceSet, on loop: any EventLoop) -> EventLoopFuture<String?>? {
         executor.run(on: loop) { [file, memory] in
-            memory.isFailing ? "the fences are refused" : file.write(content)
+            memory.isFailing ? "the fences are refused" : file.write(content.encoded)
         }
     }
 }
