@@ -79,6 +79,9 @@ import TrackModel
         let request = try Self.request(entity: "van")
         #expect(code(decide(request, try Self.token(), use: { _ in .device(id) })) == .entityTaken)
         #expect(code(decide(request, try Self.token(), use: { _ in .entity })) == nil)
+        let most = ClaimRules.mostWaiting
+        #expect(code(decide(request, try Self.token(), use: { _ in .waiting(most - 1, .past) })) == nil)
+        #expect(code(decide(request, try Self.token(), use: { _ in .waiting(most, .past) })) == .entityTaken)
         var numbered = try Self.token(pattern: "{entity}-{number}")
         numbered.lastName = 6
         let free = decide(request, numbered) { $0 == "van-9" ? .free : $0 == "van-8" ? .entity : .device(id) }

@@ -208,15 +208,21 @@ extension SQLiteTrackStore {
         let holder = try Row.fetchOne(
             try database.cachedStatement(
                 sql: """
-                    SELECT id, state FROM device WHERE service = ? AND entity = ? AND state <> \(forgotten)
+                    SELECT id, state FROM device WHERE service = ? AND entity = ? AND state <> \(forgotten) AND pending = 0
                     ORDER BY state LIMIT 1
                     """),
             arguments: [key.service.rawValue, key.name])
+        var use = NameUse.free
         if let holder, let id = DeviceID(bytes: [UInt8](holder[0] as Data)) {
-            return holder[1] as Int64 == DeviceRecord.State.revoked.rawValue ? .revoked(id) : .device(id)
+            guard holder[1] as Int64 == DeviceRecord.State.revoked.rawValue else { return .device(id) }
+            use = .revoked(id)
+        } else if let number = try entities.find(key) {
+            use = try hasPast(number, key, database) ? .past : .entity
         }
-        guard let number = try entities.find(key) else { return .free }
-        return try hasPast(number, key, database) ? .past : .entity
+        let waiting = try database.cachedStatement(
+            sql: "SELECT COUNT(*) FROM device WHERE service = ? AND entity = ? AND state <> \(forgotten) AND pending = 1")
+        let count = try Int.fetchOne(waiting, arguments: [key.service.rawValue, key.name]) ?? 0
+        return count > 0 ? .waiting(count, use) : use
     }
 
     /// Whether an entity has points, or an agent logged in as it.

@@ -114,14 +114,16 @@ package enum ClaimDecision: Hashable, Sendable {
 }
 
 /// What a name of an entity is in use for.
-package enum NameUse: Hashable, Sendable {
+package indirect enum NameUse: Hashable, Sendable {
     case free
     /// There is such an entity, and no device is it: somebody has added it.
     case entity
     /// There is such an entity with a past: points, or a vehicle that logged in as it with an access key. No device is it.
     case past
-    /// A device is it, or waits to be it.
+    /// A device is it.
     case device(DeviceID)
+    /// So many devices wait for a person who lets them be it; and what the name is in use for besides.
+    case waiting(Int, NameUse)
     /// A device was it that is revoked.
     case revoked(DeviceID)
 }
@@ -130,6 +132,8 @@ package enum NameUse: Hashable, Sendable {
 package enum ClaimRules {
     /// Running numbers that are tried one after another; then the steps become longer.
     private static let nearNumbers: Int64 = 8
+    /// Devices that wait to be one entity. A token may be stolen: whoever came first holds nobody off.
+    package static let mostWaiting = 8
     /// The longest step.
     private static let longestStep: Int64 = 1 << 40
 
@@ -200,7 +204,11 @@ package enum ClaimRules {
         case .success(let found): name = found
         }
         let state = token.approval == .asked || listing == .taken ? DeviceRecord.State.pending : .active
-        let found = try use(name)
+        var found = try use(name)
+        if !token.pattern.has(.number), case .waiting(let count, let besides) = found {
+            guard count < mostWaiting else { return .refused(crowded(name, count)) }
+            found = besides
+        }
         if found == .free, let problem = EntityName.problem(withNew: name) { return .refused(unfit(name, problem)) }
         guard !token.pattern.has(.number) else {
             if found == .free { return .make(entity: name, state: state, number: first) }
@@ -213,7 +221,7 @@ package enum ClaimRules {
         // Whoever was shut out, or takes the place of one who was, needs a person.
         case .revoked: return .make(entity: name, state: .pending, number: first)
         case .device where listing == .taken: return .make(entity: name, state: .pending, number: first)
-        case .device: return .refused(taken(name))
+        case .device, .waiting: return .refused(taken(name))
         }
     }
 
@@ -272,6 +280,12 @@ package enum ClaimRules {
         EnrolmentRefusal(
             .entityTaken,
             "another device is \(name) already: choose another name, or let the operator revoke or forget that device")
+    }
+
+    private static func crowded(_ name: String, _ count: Int) -> EnrolmentRefusal {
+        EnrolmentRefusal(
+            .entityTaken,
+            "\(count) devices wait to be \(name): let the operator approve one of them, and revoke or forget the others")
     }
 
     private static func missing(_ pattern: NamePattern, _ request: ClaimRequest) -> EnrolmentRefusal {

@@ -128,10 +128,15 @@ extension ReferenceTrackStore {
         let holders = deviceList.filter {
             $0.service == key.service && $0.entity.utf8.elementsEqual(key.name.utf8)
         }
-        if let holder = holders.first(where: { $0.state != .revoked }) { return .device(holder.id) }
-        if let holder = holders.first { return .revoked(holder.id) }
-        guard let entity = entityTable[key] else { return .free }
-        return entity.points.isEmpty && !healthList.contains { $0.entity == key } ? .entity : .past
+        if let holder = holders.first(where: { $0.state == .active }) { return .device(holder.id) }
+        var use = NameUse.free
+        if let holder = holders.first(where: { $0.state == .revoked }) {
+            use = .revoked(holder.id)
+        } else if let entity = entityTable[key] {
+            use = entity.points.isEmpty && !healthList.contains { $0.entity == key } ? .entity : .past
+        }
+        let waiting = holders.count { $0.state == .pending }
+        return waiting > 0 ? .waiting(waiting, use) : use
     }
 
     private func makeEntity(_ key: EntityKey, at now: Timestamp) throws(TrackStoreError) {

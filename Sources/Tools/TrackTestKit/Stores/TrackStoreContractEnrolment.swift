@@ -302,14 +302,12 @@ extension TrackStoreContract {
                         .sample(2, entity: "van 1"), at: .at(3))
                 else { throw ContractViolation(description: "the box is back") }
                 try expect(again.entity, is: "van 1", "its name")
-                // Who holds the name now is the one that waits.
-                try expect(
-                    try await store.claim(.sample(3, entity: "van 1"), at: .at(4)).refusalCode, is: .entityTaken,
-                    "a third")
+                guard case .pending(_, isNew: true) = try await store.claim(.sample(3, entity: "van 1"), at: .at(4))
+                else { throw ContractViolation(description: "a third waits beside it") }
                 guard case .issued(let other, isNew: true) = try await store.claim(.sample(4, token: 2), at: .at(5))
                 else { throw ContractViolation(description: "there is another number") }
                 try expect(other.entity, is: "van 2", "a number is free only when nobody had it")
-                for box: UInt8 in 1...2 { try await store.forgetDevice(.sample(box)) }
+                for box: UInt8 in 1...3 { try await store.forgetDevice(.sample(box)) }
                 try expect(
                     try await store.claim(.sample(5, entity: "van 1"), at: .at(6)).refusalCode, is: nil, "forgotten")
                 try expect(try await store.device(.sample(5))?.state, is: .active, "the name is free")
@@ -356,6 +354,17 @@ extension TrackStoreContract {
                 try expect(try await isActive(2, 1, "heard"), is: false, "with a past")
                 try expect(try await store.device(.sample(2))?.state, is: .pending, "which waits")
                 try expect(try await isActive(3, 2, "heard too"), is: true, "a token that takes it over")
+                // A token may be stolen: the claim of a stranger holds off neither the vehicle nor the person.
+                try expect(try await isActive(4, 1, "heard"), is: false, "a second claim")
+                try expect(try await store.device(.sample(4))?.state, is: .pending, "which waits beside the first")
+                for box in 5...10 as ClosedRange<UInt8> { _ = try await isActive(box, 1, "heard") }
+                guard case .refused(let refusal) = try await store.claim(.sample(11, entity: "heard"), at: .at(3)) else {
+                    throw ContractViolation(description: "more devices wait than may")
+                }
+                try expect(refusal.code, is: .entityTaken, "of too many")
+                _ = try await store.changeDevice(.sample(4), .state(.active))
+                try await expect(.entityTaken) { try await store.changeDevice(.sample(2), .state(.active)) }
+                try expect(try await isActive(4, 1, "heard"), is: true, "the approved one")
             },
             TrackStoreCheck("a certificate is renewed by its key, at most once in ten minutes") { subject in
                 let (store, service) = try await subject.withService()
