@@ -220,7 +220,9 @@ extension SQLiteTrackStore {
             use = try hasPast(number, key, database) ? .past : .entity
         }
         let waiting = try database.cachedStatement(
-            sql: "SELECT COUNT(*) FROM device WHERE service = ? AND entity = ? AND state <> \(forgotten) AND pending = 1")
+            sql:
+                "SELECT COUNT(*) FROM device WHERE service = ? AND entity = ? AND state <> \(forgotten) AND pending = 1"
+        )
         let count = try Int.fetchOne(waiting, arguments: [key.service.rawValue, key.name]) ?? 0
         return count > 0 ? .waiting(count, use) : use
     }

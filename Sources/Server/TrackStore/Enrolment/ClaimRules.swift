@@ -285,7 +285,8 @@ package enum ClaimRules {
     private static func crowded(_ name: String, _ count: Int) -> EnrolmentRefusal {
         EnrolmentRefusal(
             .entityTaken,
-            "\(count) devices wait to be \(name): let the operator approve one of them, and revoke or forget the others")
+            "\(count) devices wait to be \(name): let the operator approve one of them, and revoke or forget the others"
+        )
     }
 
     private static func missing(_ pattern: NamePattern, _ request: ClaimRequest) -> EnrolmentRefusal {

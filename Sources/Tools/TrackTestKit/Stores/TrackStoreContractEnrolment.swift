@@ -358,7 +358,8 @@ extension TrackStoreContract {
                 try expect(try await isActive(4, 1, "heard"), is: false, "a second claim")
                 try expect(try await store.device(.sample(4))?.state, is: .pending, "which waits beside the first")
                 for box in 5...10 as ClosedRange<UInt8> { _ = try await isActive(box, 1, "heard") }
-                guard case .refused(let refusal) = try await store.claim(.sample(11, entity: "heard"), at: .at(3)) else {
+                guard case .refused(let refusal) = try await store.claim(.sample(11, entity: "heard"), at: .at(3))
+                else {
                     throw ContractViolation(description: "more devices wait than may")
                 }
                 try expect(refusal.code, is: .entityTaken, "of too many")
