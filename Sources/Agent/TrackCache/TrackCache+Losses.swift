@@ -45,7 +45,9 @@ struct KnownLosses {
     }
 
     /// What was lost behind a number, as numbers of which `base` is `start`; it is not among the losses any more.
-    mutating func take(after sequence: UInt64, from base: UInt64, to start: UInt64) -> [(CacheLoss, ClosedRange<UInt64>)] {
+    mutating func take(after sequence: UInt64, from base: UInt64, to start: UInt64) -> [(
+        CacheLoss, ClosedRange<UInt64>
+    )] {
         let moved = parts.filter { $0.numbers.upperBound > sequence }.map { part in
             let first = max(part.numbers.lowerBound, sequence + 1)
             return (part.cause, start + (first - base)...start + (part.numbers.upperBound - base))
@@ -122,12 +124,8 @@ extension TrackCache {
     }
 
     /// The records in memory behind a number get others, from `start` on, as far apart as they were: what is missing between two of them
-    /// stays missing, with its reason.
-    ///
-    /// - Parameters:
-    ///   - next: The number that the next record would have had.
-    ///   - stream: The one that they had until now.
-    /// - Returns: The number of the next record.
+    /// stays missing, with its reason. They were of `stream`, and are of `target`; the next record would have had the number `next`.
+    /// Returns the one that it has.
     func renumberMemory(
         after sequence: UInt64 = 0, next: UInt64, of stream: StreamID, to target: StreamID, from start: UInt64
     ) -> UInt64 {
