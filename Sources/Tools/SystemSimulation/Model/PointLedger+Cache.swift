@@ -99,7 +99,7 @@ extension PointLedger {
         let counters = cache.counters
         // What an opening passes over waits in nobody's count yet.
         if !isFirstReading, counters.unreadableRecords > before.unreadableRecords {
-            try gaveUp(counters.unreadableRecords - before.unreadableRecords, operation, witness)
+            try gaveUp(counters.unreadableRecords - before.unreadableRecords, cache, operation, witness)
         }
         if counters.streamConflicts > 0 {
             throw broken(.exactlyOnce, "a stream conflict, though nobody copied a disk")

@@ -24,7 +24,9 @@ extension PointLedger {
 
     /// The cache gave a file up that the disk refuses: not at once, because an error may pass. What is in it stays on the
     /// disk, and the next opening finds it.
-    mutating func gaveUp(_ count: UInt64, _ operation: DiskOperation, _ witness: DiskWitness) throws(Violation) {
+    mutating func gaveUp(
+        _ count: UInt64, _ cache: TrackCache, _ operation: DiskOperation, _ witness: DiskWitness
+    ) throws(Violation) {
         let headless = witness.content().headless
         // Without a sound header a file is refused as well, though not by the disk. A file that the disk refuses has a count of
         // its own: it may have been refused before the file that was given up last.
@@ -38,6 +40,8 @@ extension PointLedger {
         }
         // The next file may have failed for the first time in the same operation.
         failedOperations = 1
+        // A login synchronises what was written, and reads then.
+        durableCount = max(durableCount, waiting.count - cache.unsynchronisedCount)
         let held = Set(waiting.prefix(durableCount))
         var rest = count
         var gone: Set<Int> = []
