@@ -8,7 +8,10 @@ extension History {
 
     /// The agent has given its link up, for this reason.
     func linkLost(_ reason: String) {
-        guard reason.hasPrefix("the server has not answered for"), network.isWell, let server, !server.isStopping,
+        guard reason.hasPrefix("the server has not answered for") else { return }
+        // The next look may find the agent online again.
+        promptness.trouble(now)
+        guard network.isWell, let server, !server.isStopping,
             server.watch.calls == 0, answers.isOwed(now, lastCall: server.watch.lastCall)
         else { return }
         fail(
