@@ -107,12 +107,12 @@ import TrackTestKit
         let cache = try boot()
         try gather(1...3, cache)
         ledger.failedOperations = 9
-        #expect(throws: Violation.self) { try ledger.gaveUp(3, DiskOperation(refused: [1]), witness) }
+        #expect(throws: Violation.self) { try ledger.gaveUp(3, cache, DiskOperation(refused: [1]), witness) }
         ledger.refusedOperations = [1: 2, 7: 3]
-        #expect(throws: Violation.self) { try ledger.gaveUp(3, DiskOperation(refused: [1]), witness) }
+        #expect(throws: Violation.self) { try ledger.gaveUp(3, cache, DiskOperation(refused: [1]), witness) }
         // Another file was given up since the first refusal of this one.
         (ledger.refusedOperations, ledger.failedOperations) = ([1: 3], 2)
-        try ledger.gaveUp(3, DiskOperation(refused: [1]), witness)
+        try ledger.gaveUp(3, cache, DiskOperation(refused: [1]), witness)
         #expect(ledger.waiting.isEmpty && ledger.aside == [0, 1, 2])
     }
 
@@ -129,10 +129,10 @@ import TrackTestKit
             ])
         }
         ledger.failedOperations = 2
-        #expect(throws: Violation.self) { try ledger.gaveUp(3, gone(isSound: false), witness) }
+        #expect(throws: Violation.self) { try ledger.gaveUp(3, cache, gone(isSound: false), witness) }
         ledger.failedOperations = 3
-        #expect(throws: Violation.self) { try ledger.gaveUp(3, gone(isSound: true), witness) }
-        try ledger.gaveUp(3, gone(isSound: false), witness)
+        #expect(throws: Violation.self) { try ledger.gaveUp(3, cache, gone(isSound: true), witness) }
+        try ledger.gaveUp(3, cache, gone(isSound: false), witness)
         #expect(ledger.waiting.isEmpty && ledger.aside == [0, 1, 2])
     }
 
