@@ -13,11 +13,11 @@ import Testing
     private static let success = ScriptedAgent.Answer.reply(["outcome": "success", "code": 0])
 
     private func run(
-        _ starts: [ScriptedAgent.Answer], _ status: AgentStatus = SampleStatus.tracked
+        _ starts: [ScriptedAgent.Answer], _ status: AgentStatus = SampleStatus.tracked, gather: JSONValue = ["code": 0]
     ) async throws -> (result: SakerProgram.Result, asked: [String]) {
         let agent = try await ScriptedServer.start([
             "GetStatus": .reply(["status": try JSONValue(encoding: status)]), "StartService": .turns(starts),
-            "StopService": .reply(["code": 8, "uploaded": 0, "remaining": 0]), "StartGather": .reply(["code": 0]),
+            "StopService": .reply(["code": 8, "uploaded": 0, "remaining": 0]), "StartGather": .reply(gather),
         ])
         let result = try await agent.saker("service", "restart", "--entity", "van_09")
         let asked = try await agent.asked.map { call in
@@ -36,6 +36,15 @@ import Testing
             asked == [
                 "GetStatus", "StartService van_09", "StopService", "StartService van_09", "StartGather, tried on",
             ])
+    }
+
+    /// The disk has what the last call left.
+    @Test func whatIsNotOnTheDiskInTheEndIsToldSo() async throws {
+        let soft = ScriptedAgent.Answer.reply(["outcome": "success", "code": 0, "durable": false])
+        let (result, _) = try await run([Self.already, Self.success], gather: ["code": 0, "durable": false])
+        #expect(result.status == 1 && result.errors.contains("not on the disk yet"))
+        let (late, _) = try await run([Self.already, soft], gather: ["code": 0, "durable": true])
+        #expect(late.status == 0, "\(late.errors)")
     }
 
     @Test func aNameThatTheVehicleCannotHaveStopsNothing() async throws {

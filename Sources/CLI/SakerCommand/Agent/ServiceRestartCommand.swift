@@ -43,20 +43,21 @@ extension ServiceCommand {
                 return
             } catch let error as AgentControlError {
                 // The service is started all the same, and so must gathering be.
-                if wasGathering { try? await gather() }
+                if wasGathering { _ = try? await gather() }
                 throw agent.failure(error)
             }
-            if wasGathering { try await gather() }
+            // The disk has what the last of the calls left.
+            let last = wasGathering ? try await gather() : outcome
             if agent.json {
                 Output.print(json: outcome.description)
-                return try AgentOptions.demandDurable(outcome)
+                return try AgentOptions.demandDurable(last)
             }
             let reply: StartServiceReply = try AgentOptions.decoded(outcome)
             let name = entity ?? before.service.entity
             let state = reply.outcome == .success ? "is online" : "is offline\(reply.reason.map { ": \($0)" } ?? "")"
             Output.print("The service runs\(name.map { " as \($0)" } ?? "") and \(state).".printable)
             Output.print(wasGathering ? "Gathering." : "Gathering is off, as before: saker gather start")
-            try AgentOptions.demandDurable(outcome)
+            try AgentOptions.demandDurable(last)
         }
 
         /// A name that this vehicle cannot have is refused while everything still runs.
@@ -83,8 +84,9 @@ extension ServiceCommand {
         }
 
         /// Gathering was on, and is a wish: a receiver that is away for a moment does not end it.
-        private func gather() async throws {
-            _ = try await agent.reply(.startGather, ["keep_trying": true])
+        @discardableResult
+        private func gather() async throws -> JSONValue {
+            try await agent.reply(.startGather, ["keep_trying": true])
         }
 
         /// The service runs as it ran before; the failure says why.
