@@ -161,7 +161,7 @@ let server: [Target] = [
         "Ingest", in: "Server", "Admission", "Exposition", "FenceJudging", "Geofencing", "Systemd", "TrackStore",
         "TrackModel", .log),
     .room(
-        "WebAPI", in: "Server", "FenceFiles", "FenceJudging", "Geodesy", "Geofencing", "Ingest", "JSON",
+        "WebAPI", in: "Server", "Admission", "FenceFiles", "FenceJudging", "Geodesy", "Geofencing", "Ingest", "JSON",
         "RoadMatching", "Systemd", "TrackAnalysis", "TrackFiles", "TrackModel", "TrackStore", .log, .crypto),
     .room("TrackExport", in: "Server", "Compression", "TrackAnalysis", "TrackModel", "TrackStore"),
     .room("AlarmCallbacks", in: "Server", "JSON", "TrackModel", "TrackStore", "WebAPI", .crypto),

@@ -4,7 +4,7 @@ import Testing
 /// Every line of the log that a sender can cause has a budget. A line that is written without one is in this list, with the reason
 /// why nobody outside can repeat it; a further one needs a budget (`SenderLog`, `LineBudget`), or a place here.
 @Suite struct SenderLineTests {
-    private static let rooms = ["Gateway", "Ingest"]
+    private static let rooms = ["Gateway", "Ingest", "WebAPI"]
 
     /// Lines of a file that have no budget, and why.
     private static let free: [String: (count: Int, why: String)] = [
@@ -23,6 +23,7 @@ import Testing
         ),
         "Ingest/IngestWriter+Fences.swift": (1, "the server starts"),
         "Ingest/IngestWriter.swift": (4, "the store fails, at most once for each wait between two tries"),
+        "WebAPI/Request/RequestLog.swift": (1, "it is the budget of the clients of a service"),
     ]
 
     @Test func aLineThatASenderCausesHasABudget() throws {

@@ -159,6 +159,17 @@ import Testing
         }
     }
 
+    /// A time is missing, and nobody knows whose.
+    @Test func aBrokenKMLPairsNoTimeWithAnotherPlace() throws {
+        let (time, place) = ("<when>2026-03-05T08:20:12Z</when>", "<gx:coord>4.25 52.0 7</gx:coord>")
+        let point =
+            "<Placemark><TimeStamp>\(time)</TimeStamp><Point><coordinates>4.25,52</coordinates></Point></Placemark>"
+        let track = "<Placemark><gx:Track>" + [time, place, place, time].joined()
+        let found = try points(("<kml><Document>" + point + track).utf8)
+        #expect(found.map { $0.problem == nil } == [true, false, false])
+        #expect(throws: TrackFileError.self) { try points(("<kml><Document>" + track).utf8) }
+    }
+
     @Test func aQuoteThatIsNotClosedCostsNoRowBeforeIt() throws {
         let rows = (0..<100).map { "\($0 + 1),2,3,x\n" }.joined()
         let found = try points(("time,lat,lon,note\n" + rows + "101,2,3,\"open\n102,2,3,y\n").utf8)

@@ -30,7 +30,7 @@ package struct APIRouter: Sendable {
     let store: any TrackStore
     private let ingest: IngestWriter
     let options: WebAPIOptions
-    let logger: Logger
+    let log: RequestLog
     let now: @Sendable () -> Timestamp
     private let pages = PageCache()
     private let tracks: TrackMemory
@@ -54,7 +54,7 @@ package struct APIRouter: Sendable {
         self.store = store
         self.ingest = ingest
         self.options = options
-        self.logger = logger
+        log = RequestLog(logger, now: now)
         self.counters = counters
         self.checkCallback = checkCallback
         self.roads = roads
@@ -115,7 +115,7 @@ package struct APIRouter: Sendable {
                     endpoint: endpoint, caller: caller, use: use, parameters: form.parameters,
                     origin: options.publicOrigin ?? request.origin, callback: callback))
         } catch {
-            let answer = Answer(APIFailure(error, of: target.endpoint ?? "", logger: logger))
+            let answer = Answer(APIFailure(error, of: target.endpoint ?? "", log: log))
             counters.answered(.http, target.endpoint, answer.status)
             var response = Self.response(answer, callback: callback)
             // The API has nothing at such an address: a wrong base address must not look like an answer.
@@ -132,7 +132,7 @@ package struct APIRouter: Sendable {
             let call = try call(request.endpoint, request.caller, request.parameters, request.origin)
             answer = try await request.endpoint.read(call, store).answer()
         } catch {
-            answer = Answer(APIFailure(error, of: request.endpoint.path, logger: logger))
+            answer = Answer(APIFailure(error, of: request.endpoint.path, in: request.caller.service, log: log))
         }
         counters.answered(.http, request.endpoint.path, answer.status)
         var response = Self.response(answer, callback: request.callback)
@@ -191,7 +191,7 @@ package struct APIRouter: Sendable {
             }
             answer = try await reading.answer()
         } catch {
-            answer = Answer(APIFailure(error, of: name ?? "", logger: logger))
+            answer = Answer(APIFailure(error, of: name ?? "", in: service, log: log))
         }
         counters.answered(.device, name, answer.status)
         return (answer.status.rawValue, String(decoding: answer.json, as: UTF8.self))
@@ -206,7 +206,7 @@ package struct APIRouter: Sendable {
             path: endpoint.path, caller: caller, parameters: try endpoint.taken(of: parameters), ingest: ingest,
             options: options, pages: pages, tracks: tracks, districts: districts, checkCallback: checkCallback,
             roads: roads,
-            now: now(), origin: origin, logger: logger, counters: counters)
+            now: now(), origin: origin, log: log, counters: counters)
     }
 
     /// A call without a client, of a job of a service. What it reads is not kept in memory: nobody asks for it again soon.
@@ -214,7 +214,7 @@ package struct APIRouter: Sendable {
         APICall(
             path: path, caller: Caller(service: service, entity: nil), parameters: Parameters(), ingest: ingest,
             options: options, pages: pages, tracks: TrackMemory(maximumBytes: 0), districts: districts,
-            checkCallback: checkCallback, roads: roads, now: time, origin: nil, logger: logger, counters: counters)
+            checkCallback: checkCallback, roads: roads, now: time, origin: nil, log: log, counters: counters)
     }
 
     /// Whom the key of a request speaks for. `scope`: what the key must open. `service`: what the address says in place of

@@ -12,6 +12,24 @@ struct KMLTrackReader {
         var times: [String] = []
         var places: [String] = []
         var lists: [(name: String, values: [String])] = []
+        private var hasTimesFirst = true
+        private var alternates = true
+
+        init(line: Int) { self.line = line }
+
+        /// No time or place was left out among those that were read: either all times stand first, or each before its place.
+        var isInOrder: Bool { hasTimesFirst || alternates }
+
+        mutating func add(time: String) {
+            if !places.isEmpty { hasTimesFirst = false }
+            if times.count != places.count { alternates = false }
+            times.append(time)
+        }
+
+        mutating func add(place: String) {
+            if times.count != places.count + 1 { alternates = false }
+            places.append(place)
+        }
     }
 
     private struct Placemark {
@@ -49,17 +67,23 @@ struct KMLTrackReader {
             hasPoint = hasPoint || point != nil
             return point
         } catch {
-            // Times and places stand in one order, so the first ones of both belong together.
+            // The first ones of both belong together when all times stand before the places, or each before its own.
             if var track {
-                let count = min(track.times.count, track.places.count)
-                track.times.removeLast(track.times.count - count)
-                track.places.removeLast(track.places.count - count)
-                track.lists = track.lists.filter { $0.values.count >= count }.map {
-                    (name: $0.name, values: Array($0.values.prefix(count)))
+                if !track.isInOrder {
+                    let problem =
+                        "times and places do not follow each other, and the file breaks off: none of the track is read"
+                    points.append(FilePoint(place: "line \(track.line)", problem: problem))
+                } else {
+                    let count = min(track.times.count, track.places.count)
+                    track.times.removeLast(track.times.count - count)
+                    track.places.removeLast(track.places.count - count)
+                    track.lists = track.lists.filter { $0.values.count >= count }.map {
+                        (name: $0.name, values: Array($0.values.prefix(count)))
+                    }
+                    points.append(contentsOf: Self.points(of: track))
                 }
-                points.append(contentsOf: Self.points(of: track))
             }
-            guard hasPoint || !points.isEmpty else { throw error }
+            guard hasPoint || points.contains(where: { $0.problem == nil }) else { throw error }
             isBroken = true
             points.append(.end(error, line: scanner.line))
             return points.popFirst()
@@ -110,9 +134,9 @@ struct KMLTrackReader {
         // A second text belongs to another element.
         text = ""
         switch name {
-        case "when" where track != nil: track?.times.append(value)
+        case "when" where track != nil: track?.add(time: value)
         case "when" where open.last == "TimeStamp": placemark?.time = value
-        case "coord": track?.places.append(value)
+        case "coord": track?.add(place: value)
         case "coordinates" where open.last == "Point": placemark?.coordinates = value
         case "value": if let last = track?.lists.indices.last { track?.lists[last].values.append(value) }
         case "Track":

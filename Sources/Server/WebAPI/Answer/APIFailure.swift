@@ -1,5 +1,6 @@
 import Ingest
 import Logging
+import TrackModel
 import TrackStore
 
 /// Why a request has no success.
@@ -37,7 +38,7 @@ extension APIFailure {
     /// What a call threw, as the API says it. This is the only place that gives a store's error a status.
     ///
     /// Failures that an operator must know are logged.
-    init(_ error: any Error, of path: String, logger: Logger) {
+    init(_ error: any Error, of path: String, in service: ServiceID? = nil, log: RequestLog) {
         switch error {
         case let failure as APIFailure: self = failure
         // The log has the store's reason.
@@ -52,9 +53,9 @@ extension APIFailure {
         case let error as TrackStoreError:
             self.init(error, module: path.prefix { $0 != "/" })
             guard status == .internalError else { return }
-            logger.error("The store failed a request", metadata: ["reason": "\(error.detail)"])
+            log.write(.error, "The store failed a request", of: service, ["reason": "\(error.detail)"])
         default:
-            logger.error("A request failed", metadata: ["call": "\(path)", "reason": "\(error)"])
+            log.write(.error, "A request failed", of: service, ["call": "\(path)", "reason": "\(error)"])
             self.init(.internalError)
         }
     }

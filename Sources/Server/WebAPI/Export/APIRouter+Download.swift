@@ -33,7 +33,7 @@ extension APIRouter {
             response.file = ServedFile(token: job.token, bytes: result.bytes)
             return response
         } catch {
-            return Self.refusal(500, APIFailure(error, of: "export/file", logger: logger))
+            return Self.refusal(500, APIFailure(error, of: "export/file", log: log))
         }
     }
 

@@ -24,7 +24,7 @@ struct APICall: Sendable {
     let now: Timestamp
     /// Where the client's links to this server begin; nil: with a path.
     let origin: String?
-    let logger: Logger
+    let log: RequestLog
     let counters: APICounters
 
     var service: ServiceID { caller.service }
@@ -72,20 +72,18 @@ struct APICall: Sendable {
 
     /// Logs what is gone, and who asked for it.
     func noteRemoval(_ event: String, of what: String, _ count: Int = 1) {
-        logger.notice(
-            "\(event)",
-            metadata: [
-                "service": "\(service.rawValue)", "by": "\(caller.logName)", "removed": "\(what)", "count": "\(count)",
-            ])
+        log.write(
+            .notice, "\(event)", of: service,
+            ["by": "\(caller.logName)", "removed": "\(what)", "count": "\(count)"])
     }
 
     /// Counts and logs a reading that met points which the store cannot read.
     func note(_ holes: [TrackHole]) {
         guard let first = holes.first else { return }
         counters.metHoles()
-        logger.error(
-            "stored points cannot be read: the answer leaves them out",
-            metadata: [
+        log.write(
+            .error, "stored points cannot be read: the answer leaves them out", of: service,
+            [
                 "reason": "\(first.reason)", "chunks": "\(holes.count)", "call": "\(path)",
                 "service": "\(service.rawValue)",
                 "message_id": "\(MessageID.pointsUnreadable)",
@@ -95,14 +93,11 @@ struct APICall: Sendable {
     /// Logs that fences are missing in an answer, because the store cannot read them.
     func note(_ unreadable: [String]) {
         guard let first = unreadable.first else { return }
-        logger.error(
-            "stored fences cannot be read: the answer leaves them out",
-            metadata: [
-                "reason": "\(first)", "fences": "\(unreadable.count)", "call": "\(path)",
-                "service": "\(service.rawValue)",
-            ])
+        log.write(
+            .error, "stored fences cannot be read: the answer leaves them out", of: service,
+            ["reason": "\(first)", "fences": "\(unreadable.count)", "call": "\(path)"])
     }
 
     /// The API's failure for an error of the store, of the room Ingest or of the endpoint itself.
-    func failure(_ error: any Error) -> APIFailure { APIFailure(error, of: path, logger: logger) }
+    func failure(_ error: any Error) -> APIFailure { APIFailure(error, of: path, in: service, log: log) }
 }
