@@ -47,7 +47,8 @@ extension PointLedger {
         var gone: Set<Int> = []
         for first in candidates where rest > 0 {
             let standing = witness.points(in: first) + taken.filter { $0.segment == first }.flatMap(\.points)
-            let points = Set(standing.compactMap { index(of: $0) }).intersection(held)
+            // What was not synchronised when the file was given up is in memory, and behind the rest in the file.
+            let points = Set(standing.compactMap { index(of: $0) }).intersection(held).sorted().prefix(Int(rest))
             gone.formUnion(points)
             if !points.isEmpty { givenUp.insert(first) }
             rest -= min(rest, UInt64(points.count))
