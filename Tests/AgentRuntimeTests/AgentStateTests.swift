@@ -167,6 +167,26 @@ import TrackTestKit
         #expect(time.verificationTime(now: 0, systemClock: unkept) == ahead)
     }
 
+    /// A receiver that is years ahead ends no certificate, and a clock that nobody keeps and that is years ahead neither.
+    @Test func whereTwoTimesArePossibleTheEarlierOneEndsTheOwnCertificate() {
+        let (made, years) = (SakerVersion.madeAt, Int64(1024 * 7 * 86_400))
+        func believed(receiver: Int64?, clock: SystemClock) -> Int64? {
+            var time = TrustedTime()
+            if let receiver { time.fixArrived(Timestamp(seconds: receiver), now: 0) }
+            return time.believedTime(now: 0, systemClock: clock)
+        }
+        #expect(believed(receiver: made + years, clock: unkept) == unkept.seconds)
+        #expect(
+            believed(receiver: made + 9, clock: SystemClock(seconds: made + years, isSynchronised: false)) == made + 9)
+        // One of both cannot be right, or is kept.
+        #expect(believed(receiver: made + years, clock: wrong) == made + years)
+        #expect(believed(receiver: made - years, clock: unkept) == nil)
+        #expect(believed(receiver: made + years, clock: right) == right.seconds)
+        #expect(believed(receiver: nil, clock: unkept) == nil && believed(receiver: nil, clock: right) == right.seconds)
+        // Less than a day is no contradiction.
+        #expect(believed(receiver: made + 3600, clock: unkept) == made + 3600)
+    }
+
     @Test func aCertificateThatIsTrulyExpiredStaysRefused() {
         var time = TrustedTime()
         func refused(at clock: SystemClock) -> Bool { time.certificateRefused(now: 0, systemClock: clock) }

@@ -140,6 +140,10 @@ import TrackTestKit
         if closes { setup.shell.closeFeed() } else { setup.say(.state(.noDevice(reason: "gpsd has no receiver"))) }
         #expect(setup.shell.dateTrouble == nil)
         let told = setup.log.fields.filter { $0["message_id"] == MessageID.receiverDates.description }
-        #expect(told.count == 2 && told.last?["reason"] == "there is no receiver")
+        #expect(
+            told.count == 2
+                && told.last?["reason"]
+                    == (closes ? "the receiver is not read while nobody gathers" : "there is no receiver")
+        )
     }
 }

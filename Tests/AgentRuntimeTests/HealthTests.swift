@@ -1,4 +1,5 @@
 import AgentControl
+import AgentLogic
 import GNSSFeed
 import NIOEmbedded
 import Systemd
@@ -54,6 +55,33 @@ import TrackWire
         #expect(agent.agent.report().tracked)
         #expect(try reports(agent).last?.verdict == HealthReport.Verdict())
         #expect(agent.log.ids.contains(MessageID.pointsReturned.rawValue))
+    }
+
+    /// A receiver says that it has a fix, and not where, or somewhere that is not on the earth.
+    @Test(arguments: [(nil, nil), (52, nil), (91, 4), (Double.nan, 4), (52, .infinity)] as [(Double?, Double?)])
+    func reportsWithoutAPlaceAreNamedAndCounted(latitude: Double?, longitude: Double?) throws {
+        let agent = try loggedIn()
+        for second in 0..<45 as Range<Int64> {
+            let time = Timestamp(seconds: 1_780_000_000 + second)
+            try agent.report(GNSSReport(time: time, mode: 3, latitude: latitude, longitude: longitude))
+        }
+        let status = agent.agent.report()
+        #expect(!status.tracked && status.obstacle == "no_place")
+        #expect(status.reason.contains("45 reports without a place"), "\(status.reason)")
+        #expect(try #require(try reports(agent).last?.verdict?.obstacle?.rawValue) == "no_place")
+        #expect(status.health?.troubles.map(\.kind) == ["no_points"])
+    }
+
+    /// Before the feed says that the receiver is away, nobody is told of its antenna alone.
+    @Test func aReceiverThatSaysNothingIsToldAsSilent() throws {
+        let agent = try loggedIn()
+        agent.receiver(is: .noFix)
+        try agent.wait(seconds: 5)
+        #expect(agent.agent.report().reason == "the receiver has no fix yet: antenna, sky view")
+        try agent.wait(seconds: 30)
+        #expect(agent.agent.report().reason.hasPrefix("the receiver has sent nothing for 3"))
+        let told = agent.log.fields.last { $0["message_id"] == MessageID.pointsMissing.description }
+        #expect(told?["reason"]?.hasPrefix("the receiver has sent nothing for 30 s") == true, "\(told ?? [:])")
     }
 
     /// The journal is told of few silences, and of each long one.
@@ -239,7 +267,14 @@ import TrackWire
         ack.refused = [refused]
         try agent.send(.uploadAck(ack))
         try agent.wait(seconds: 70)
-        #expect(try reports(agent).last?.losses == [.refused: 1])
+        let report = try #require(try reports(agent).last)
+        #expect(report.losses == [.refused: 1])
+        // The server's list has the vehicle, and the status says when.
+        #expect(report.lossAge != nil)
+        let status = agent.agent.report()
+        let lost = HealthStatus.Trouble(kind: "losing_points", text: "lost 1 point: they break a rule for points")
+        #expect(status.health?.troubles.first == lost)
+        #expect(status.counters.lastLossTime != nil)
     }
 
     @Test func everyStateOfTheDiskHasAName() {

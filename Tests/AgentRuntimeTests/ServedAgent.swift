@@ -164,12 +164,16 @@ final class ServedAgent {
 
     /// So many metres north of 52 N 4 E, at a second; each fifth becomes a point.
     func fix(_ second: Int64, north metres: Double) throws {
+        try report(
+            GNSSReport(
+                time: Timestamp(seconds: 1_780_000_000 + second), mode: 3, latitude: 52 + metres / 111_250,
+                longitude: 4))
+    }
+
+    /// The receiver says that it has a fix, and then this; a second passes.
+    func report(_ report: GNSSReport) throws {
         feed.say(.state(.fix))
-        feed.say(
-            .report(
-                GNSSReport(
-                    time: Timestamp(seconds: 1_780_000_000 + second), mode: 3, latitude: 52 + metres / 111_250,
-                    longitude: 4)))
+        feed.say(.report(report))
         feed.say(.silence)
         try wait(seconds: 1)
     }

@@ -45,6 +45,16 @@ import TrackModel
         }
     }
 
+    /// People compare the two clocks by the sentence.
+    @Test func aPointOfTheFutureIsToldWithBothDates() throws {
+        let found = try problem { $0.fix.time = Timestamp(milliseconds: 2_066_860_800_999) }
+        #expect(
+            found == "time 2066860800999 ms (2035-07-01T00:00:00Z) is more than 600 s ahead of the server's clock "
+                + "(2027-01-15T08:00:00Z)")
+        #expect(
+            try problem { $0.fix.time = Timestamp(milliseconds: .max) }?.contains("292278994-08-17T07:12:55Z") == true)
+    }
+
     private func problem(_ change: (inout TrackPoint) -> Void) throws -> String? {
         let place = try #require(Coordinate(latitudeE7: 1, longitudeE7: 1))
         var point = TrackPoint(Fix(time: Timestamp(milliseconds: 1_790_000_000_000), coordinate: place))

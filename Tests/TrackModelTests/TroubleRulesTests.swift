@@ -44,8 +44,8 @@ import TrackModel
             case .losingPoints: .losing
             case .loginRefused: .refused
             case .certificateEnded: .certificate
-            case .noTime, .clockStands, .wrongDate, .notLater, .unconfirmedTime, .inaccurate, .implausible, .noPoints,
-                .other:
+            case .noTime, .noPlace, .clockStands, .wrongDate, .notLater, .unconfirmedTime, .inaccurate, .implausible,
+                .noPoints, .other:
                 .noPoints
             }
         #expect(kinds.contains(expected))

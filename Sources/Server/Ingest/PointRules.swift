@@ -15,11 +15,11 @@ package enum PointRules {
     ) -> String? {
         let time = point.fix.time
         if isAhead(time, of: now, by: lead) {
-            return "time \(time.milliseconds) ms is more than \(lead / 1000) s ahead of the server's "
-                + "\(now.milliseconds) ms"
+            return "time \(time.milliseconds) ms (\(time.second)) is more than \(lead / 1000) s ahead of the server's "
+                + "clock (\(now.second))"
         }
         if let age, time < now.adding(milliseconds: -age) {
-            return "time \(time.milliseconds) ms is more than \(age / 1000) s old"
+            return "time \(time.milliseconds) ms (\(time.second)) is more than \(age / 1000) s old"
         }
         return problem(with: point)
     }

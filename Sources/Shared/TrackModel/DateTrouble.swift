@@ -88,23 +88,4 @@ extension Timestamp {
     fileprivate static func told(_ left: Timestamp, _ right: Timestamp) -> (String, String) {
         left.day == right.day ? (left.minute, right.minute) : (left.day, right.day)
     }
-
-    /// As in `2026-11-27`, UTC.
-    fileprivate var day: String {
-        let date = CivilDate(daysSince1970: floorQuotient(milliseconds, 86_400_000))
-        return "\(date.year)-\(Self.padded(date.month))-\(Self.padded(date.day))"
-    }
-
-    /// As in `2026-11-27T10:05Z`.
-    fileprivate var minute: String {
-        let minutes = floorQuotient(milliseconds, 60_000)
-        let ofDay = minutes - floorQuotient(minutes, 1440) * 1440
-        return "\(day)T\(Self.padded(ofDay / 60)):\(Self.padded(ofDay % 60))Z"
-    }
-
-    private func floorQuotient(_ value: Int64, _ divisor: Int64) -> Int64 {
-        value / divisor - (value % divisor < 0 ? 1 : 0)
-    }
-
-    private static func padded(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
 }

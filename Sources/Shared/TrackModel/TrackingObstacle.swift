@@ -11,6 +11,8 @@ package enum TrackingObstacle: String, Hashable, Sendable, CaseIterable {
     case noFix = "no_fix"
     /// The receiver's fixes have no time.
     case noTime = "no_time"
+    /// The receiver's reports have no place, or none on the earth.
+    case noPlace = "no_place"
     /// The receiver tells the same time again and again.
     case clockStands = "clock_stands"
     /// The receiver's date and the computer's clock disagree.

@@ -74,8 +74,8 @@ package struct TroubleRules: Hashable, Sendable {
             return [.receiver(isKnown ? report.receiver : .away)]
         case .noFix: return [.noFix(report.fixAge.map { $0 + age })]
         case .loginRefused: return [.refused]
-        case .noTime, .clockStands, .wrongDate, .notLater, .unconfirmedTime, .inaccurate, .implausible, .noPoints,
-            .other:
+        case .noTime, .noPlace, .clockStands, .wrongDate, .notLater, .unconfirmedTime, .inaccurate, .implausible,
+            .noPoints, .other:
             return [.noPoints(verdict.obstacle ?? .other, rejected: verdict.rejected, seconds: verdict.age + age)]
         }
     }

@@ -69,6 +69,8 @@ extension TrackingObstacle {
         let fixes = rejected == 1 ? "1 fix" : "\(rejected) fixes"
         return switch self {
         case .noTime: "\(fixes) without a time: the receiver must send it (NMEA: RMC or ZDA)"
+        case .noPlace:
+            "\(rejected == 1 ? "1 report" : "\(rejected) reports") without a place: the receiver must send it (NMEA: GGA or RMC)"
         case .clockStands: "the receiver's clock stands still (\(fixes) with the time of an earlier one)"
         case .wrongDate: "the receiver's date and the computer's clock disagree (\(fixes) rejected)"
         case .notLater: "\(fixes) rejected as not later than the last point"

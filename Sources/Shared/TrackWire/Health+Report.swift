@@ -192,6 +192,7 @@ extension Obstacle {
             case .noReceiver: .noReceiver
             case .noFix: .noFix
             case .noTime: .noTime
+            case .noPlace: .noPlace
             case .clockStands: .clockStands
             case .wrongDate: .wrongDate
             case .notLater: .notLater
@@ -217,6 +218,7 @@ extension TrackingObstacle {
         case .noReceiver: self = .noReceiver
         case .noFix: self = .noFix
         case .noTime: self = .noTime
+        case .noPlace: self = .noPlace
         case .clockStands: self = .clockStands
         case .wrongDate: self = .wrongDate
         case .notLater: self = .notLater

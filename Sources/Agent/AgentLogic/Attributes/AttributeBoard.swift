@@ -181,7 +181,10 @@ package struct AttributeBoard: Hashable, Sendable {
         guard let columns else { return .success(value) }
         guard let type = columns[key] else {
             return .failure(
-                Refusal(key, .unknownKey, "the service has no track column of this key: add it at the server first"))
+                Refusal(
+                    key, .unknownKey,
+                    "the service had no track column of this key at the last login: add it at the server, then: saker reconnect"
+                ))
         }
         guard let converted = type.converted(value) else {
             return .failure(Refusal(key, .wrongType, "the column is of type \(type.rawValue): give such a value"))

@@ -89,6 +89,13 @@ extension Fix {
 }
 
 extension GNSSReport {
+    /// Why a report of a solution is no fix.
+    package var lack: TrackingObstacle {
+        let place = latitude.flatMap { latitude in longitude.flatMap { Coordinate(latitude: latitude, longitude: $0) } }
+        guard place != nil else { return .noPlace }
+        return usableTime == nil ? .noTime : .noPoints
+    }
+
     /// The time, when a receiver can mean it.
     var usableTime: Timestamp? { time.flatMap { Self.receiverTimes.contains($0.milliseconds) ? $0 : nil } }
 

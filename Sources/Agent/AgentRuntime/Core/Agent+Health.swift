@@ -19,10 +19,12 @@ extension Agent {
         report.dates = gathering.dateTrouble
         report.isGathering = gathering.isSampling
         report.certificateEnd = link.certificateEnd
-        if link.refusedPoints > 0 {
+        if let last = link.refused.last {
             // The cache's own refusals are losses too.
-            report.lose(link.refusedPoints - link.refusedForDate, for: .refused)
-            report.lose(link.refusedForDate, for: .wrongDate)
+            report.lose(link.refused.count - link.refused.forDate, for: .refused)
+            report.lose(link.refused.forDate, for: .wrongDate)
+            let age = max(0, context.now - last.at) / 1000
+            report.lossAge = min(report.lossAge ?? age, age)
         }
         return report
     }
@@ -47,7 +49,7 @@ extension Agent {
         return TrackedVerdict(
             TrackedFacts(
                 now: now, service: service.machineState, isGathering: gathering.isSampling,
-                notGatheringSince: gathering.notGatheringSince, feed: gathering.feedState,
+                notGatheringSince: gathering.notGatheringSince, feed: gathering.feedState, unheard: gathering.unheard,
                 hasPoint: gathering.points.hasPoint, silence: gathering.silence, unmoved: gathering.points.unmoved,
                 dates: gathering.dateTrouble,
                 isCacheInMemory: cache.isInMemory, loss: loss(now), link: link.state, refusal: link.refusal,

@@ -16,6 +16,8 @@ struct TrackedFacts {
     /// When gathering ended; while gathering, without a meaning.
     var notGatheringSince: MonotonicTime
     var feed: FeedState
+    /// Milliseconds since the receiver sent anything.
+    var unheard: Int64 = 0
     /// A point was made since gathering began.
     var hasPoint: Bool
     /// Nil: points are made as often as they should be.
@@ -90,7 +92,14 @@ struct TrackedVerdict: Hashable {
         }
     }
 
+    /// Milliseconds without a word after which a receiver is silent, and does not just look for its position: they send each second.
+    private static let wordless: Int64 = 10_000
+
     private static func noFix(_ facts: TrackedFacts) -> String {
+        if facts.unheard >= wordless {
+            return
+                "the receiver has sent nothing for \(facts.unheard / 1000) s: is it plugged in and switched on? Or its antenna has no sky view"
+        }
         guard facts.hasPoint, let silence = facts.silence else {
             return "the receiver has no fix yet: antenna, sky view"
         }

@@ -24,16 +24,16 @@ extension DatesStatus {
 }
 
 extension Logger {
-    /// What is wrong with the dates of the receiver now. `areUnknown`: there is no receiver any more.
-    func tell(_ trouble: DateTrouble?, areUnknown: Bool) {
+    /// What is wrong with the dates of the receiver now. `unknown`: why nothing is known of them any more.
+    func tell(_ trouble: DateTrouble?, unknown: String?) {
         if let trouble {
             warning(
                 "The dates of the receiver are doubted",
                 metadata: .event(.receiverDates, ["reason": "\(trouble)", "remedy": "\(trouble.remedy)"]))
-        } else if areUnknown {
+        } else if let unknown {
             notice(
                 "Nothing is known of the receiver's dates any more",
-                metadata: .event(.receiverDates, ["reason": "there is no receiver"]))
+                metadata: .event(.receiverDates, ["reason": "\(unknown)"]))
         } else {
             notice("The dates of the receiver can be right again", metadata: .event(.receiverDates))
         }

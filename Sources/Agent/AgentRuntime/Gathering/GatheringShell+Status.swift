@@ -15,6 +15,8 @@ extension GatheringShell {
     var fixAge: Int64? { watch.fix.map { max(0, context.now - $0.arrival) } }
     /// No points although they are wanted; nil while they are made.
     var silence: PointWatch.Silence? { points.silence(now: context.now) }
+    /// Milliseconds since the receiver sent anything.
+    var unheard: Int64 { max(0, context.now - receiverHeard) }
     var feedStatus: FeedStatus { watch.report(now: context.now) }
 
     /// `isWanted`: somebody has told the agent to gather; the service knows.

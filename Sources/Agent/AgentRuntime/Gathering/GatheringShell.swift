@@ -70,8 +70,8 @@ final class GatheringShell {
     private(set) var points: PointWatch
     /// When gathering ended, or the process began without it.
     private(set) var notGatheringSince: MonotonicTime
-    /// When the receiver sent anything last.
-    private var receiverHeard: MonotonicTime
+    /// When the receiver sent anything last, or the feed was opened.
+    private(set) var receiverHeard: MonotonicTime
     /// The newest point of the samplers before the present one, the last one of the process before among them.
     private var newestBefore: (entity: String, time: Timestamp)?
 
@@ -119,6 +119,7 @@ final class GatheringShell {
         generation += 1
         let (number, loop) = (generation, context.loop)
         let shell = NIOLoopBound(self, eventLoop: loop)
+        receiverHeard = context.now
         do {
             feed = try feeds.open(gnss) { event in
                 loop.execute { shell.value.feedSaid(event, generation: number) }
@@ -158,7 +159,10 @@ final class GatheringShell {
         } else {
             perform(gaps.receiverChanged(GapReason(of: state), now: now))
         }
-        if state.hasNoReceiver, dates.receiversGone() { tellDates(areUnknown: true) }
+        if state.hasNoReceiver, dates.receiversGone() {
+            tellDates(
+                unknown: state == .stopped ? "the receiver is not read while nobody gathers" : "there is no receiver")
+        }
         tell(.feedChanged)
         return true
     }
@@ -184,7 +188,7 @@ final class GatheringShell {
             let before = assembler.counters
             if let epoch = assembler.report(report, at: reading) { take(epoch) }
             if report.mode >= 2, assembler.counters.unusable != before.unusable {
-                perform(points.unusable(report.time == nil ? .noTime : .noPoints, now: context.now))
+                perform(points.unusable(report.lack, now: context.now))
             }
         case .silence:
             if let epoch = assembler.flush() { take(epoch) }
@@ -259,8 +263,8 @@ final class GatheringShell {
         parkingMayHaveChanged(from: before)
     }
 
-    private func tellDates(areUnknown: Bool = false) {
-        context.log.tell(dates.trouble, areUnknown: areUnknown)
+    private func tellDates(unknown reason: String? = nil) {
+        context.log.tell(dates.trouble, unknown: reason)
         tell(.gatherChanged)
     }
 

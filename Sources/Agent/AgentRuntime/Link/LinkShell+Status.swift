@@ -14,7 +14,7 @@ extension LinkShell {
     var healthToldTime: SystemTime? { health.toldTime }
     /// Seconds without a session, 0 with one; nil: none is wanted.
     var silence: Int64? { watch.silence(now: context.now) }
-    /// The time at which certificates are judged; nil while no clock can be believed.
+    /// The time by which the vehicle's own certificate has ended or not; nil while no clock can be believed.
     var believedTime: Timestamp? { trust.believedTime }
     /// What keeps the vehicle from a session until a person helps.
     var refusal: (trouble: LinkTrouble, since: MonotonicTime)? { watch.refusal }
@@ -32,8 +32,11 @@ extension LinkShell {
 
     func count(in counters: inout AgentCounters) {
         counters.uploaded = Int64(clamping: machine.counters.points)
-        counters.refused = Int64(clamping: refusedPoints)
-        if refusedForDate > 0 { counters.lost["wrong_date", default: 0] += Int64(clamping: refusedForDate) }
+        counters.refused = Int64(clamping: refused.count)
+        if refused.forDate > 0 { counters.lost["wrong_date", default: 0] += Int64(clamping: refused.forDate) }
+        if let last = refused.last?.time.milliseconds {
+            counters.lastLossTime = max(counters.lastLossTime ?? last, last)
+        }
         counters.sessions = Int64(clamping: machine.counters.sessions)
         counters.hints = Int64(clamping: machine.counters.hints)
     }
@@ -52,6 +55,6 @@ extension LinkShell {
         page.add(AgentMetrics.batches, counters.batches)
         page.add(AgentMetrics.uploaded, counters.points)
         page.add(AgentMetrics.uploadedBytes, counters.bytes)
-        page.add(AgentMetrics.refused, refusedPoints)
+        page.add(AgentMetrics.refused, refused.count)
     }
 }

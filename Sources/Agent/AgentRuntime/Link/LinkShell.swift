@@ -38,9 +38,7 @@ final class LinkShell {
     private(set) var terms = LinkTerms()
     /// The point that the ring took last, when this process has gathered it.
     private var newest: LiveHint?
-    private(set) var refusedPoints: UInt64 = 0
-    /// Those of them whose date was ahead of the server's clock.
-    private(set) var refusedForDate: UInt64 = 0
+    private(set) var refused = RefusedPoints()
     private var ending: Ending?
     /// By which server fences the gathered points were judged.
     private var judged: JudgedVersions?
@@ -379,8 +377,9 @@ final class LinkShell {
     private func noteRefused(_ acknowledgement: UploadAck) {
         watch.answered(refusing: (acknowledgement.refused.first?.reason).map { "\($0)" }, now: context.now)
         guard let first = acknowledgement.refused.first else { return }
-        refusedPoints += UInt64(acknowledgement.refused.count)
-        refusedForDate += UInt64(acknowledgement.refused.count { $0.wrongDate })
+        refused.count += UInt64(acknowledgement.refused.count)
+        refused.forDate += UInt64(acknowledgement.refused.count { $0.wrongDate })
+        refused.last = (context.systemTime, context.now)
         context.log.warning(
             "The server has refused points",
             metadata: ["count": "\(acknowledgement.refused.count)", "first_reason": "\(first.reason)"])

@@ -51,11 +51,10 @@ final class LinkTrust {
         return time.judgedTime(now: context.now, systemClock: clock)
     }
 
-    /// The time at which certificates are judged; nil while no clock can be believed.
+    /// See ``TrustedTime/believedTime(now:systemClock:)``.
     var believedTime: Timestamp? {
-        let judged = time.judgedTime(now: context.now, systemClock: context.systemClock)
-        guard judged.source != .system(isBelieved: false) else { return nil }
-        let (milliseconds, isAbsurd) = judged.seconds.multipliedReportingOverflow(by: 1000)
+        guard let seconds = time.believedTime(now: context.now, systemClock: context.systemClock) else { return nil }
+        let (milliseconds, isAbsurd) = seconds.multipliedReportingOverflow(by: 1000)
         return isAbsurd ? nil : Timestamp(milliseconds: milliseconds)
     }
 

@@ -107,6 +107,15 @@ struct LinkWatch {
     }
 }
 
+/// Points that the server has refused since the agent started: they are lost.
+struct RefusedPoints {
+    var count: UInt64 = 0
+    /// Those of them whose date was ahead of the server's clock.
+    var forDate: UInt64 = 0
+    /// When it refused one last, by both clocks.
+    var last: (time: SystemTime, at: MonotonicTime)?
+}
+
 extension Logger {
     /// What became of the connection. `isNews`: false while the same trouble goes on. `hadSession`: there was one until now.
     func tell(

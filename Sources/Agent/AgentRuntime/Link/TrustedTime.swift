@@ -83,6 +83,22 @@ struct TrustedTime {
         isReceiverDoubted ? nil : receiverTime(now: now, systemClock: systemClock)
     }
 
+    /// The time by which the vehicle's own certificate has ended or not; nil while no clock can be believed.
+    ///
+    /// Where the receiver and a clock that nobody keeps may both be right and disagree, it is the earlier one: a certificate that may be
+    /// good is not told as ended. When it has ended, the server says so.
+    func believedTime(now: MonotonicTime, systemClock: SystemClock) -> Int64? {
+        guard let receiver = receiverTime(now: now, systemClock: systemClock) else {
+            return systemClock.isBelievable ? systemClock.seconds : nil
+        }
+        return isAnotherTime(systemClock, than: receiver) ? min(receiver, systemClock.seconds) : receiver
+    }
+
+    /// Whether the system clock may be right and contradicts the receiver.
+    private func isAnotherTime(_ systemClock: SystemClock, than receiver: Int64) -> Bool {
+        systemClock.seconds >= SakerVersion.madeAt && abs(receiver - systemClock.seconds) > Self.noDifference
+    }
+
     /// A certificate was outside its validity at the time at which it was judged. True when the next attempt is judged at
     /// another time.
     ///
@@ -90,7 +106,7 @@ struct TrustedTime {
     /// may be years behind. Which of two possible times is wrong cannot be known here, so each has its turn.
     mutating func certificateRefused(now: MonotonicTime, systemClock: SystemClock) -> Bool {
         guard let receiver = receiverTime(now: now, systemClock: systemClock),
-            systemClock.seconds >= SakerVersion.madeAt, abs(receiver - systemClock.seconds) > Self.noDifference
+            isAnotherTime(systemClock, than: receiver)
         else {
             isReceiverDoubted = false
             return false

@@ -10,7 +10,7 @@ import TrackStore
 /// beside points, and nothing of them is repeated.
 final class HealthDesk: Sendable {
     /// A report is in the store this long after it came, at the latest, unless the store is behind.
-    static let interval = Duration.seconds(15)
+    static let interval = Duration.seconds(5)
     /// Rows of one transaction: a batch of points waits no longer than they take.
     static let rowsAtOnce = 500
 

@@ -377,6 +377,9 @@ package nonisolated enum Obstacle: SwiftProtobuf.Enum, Swift.CaseIterable {
 
   /// The receiver tells the same time again and again.
   case clockStands // = 17
+
+  /// The receiver's reports have no place.
+  case noPlace // = 18
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -403,6 +406,7 @@ package nonisolated enum Obstacle: SwiftProtobuf.Enum, Swift.CaseIterable {
     case 15: self = .certificateEnded
     case 16: self = .other
     case 17: self = .clockStands
+    case 18: self = .noPlace
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -427,6 +431,7 @@ package nonisolated enum Obstacle: SwiftProtobuf.Enum, Swift.CaseIterable {
     case .certificateEnded: return 15
     case .other: return 16
     case .clockStands: return 17
+    case .noPlace: return 18
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -451,6 +456,7 @@ package nonisolated enum Obstacle: SwiftProtobuf.Enum, Swift.CaseIterable {
     .certificateEnded,
     .other,
     .clockStands,
+    .noPlace,
   ]
 
 }
@@ -1543,7 +1549,7 @@ nonisolated extension Receiver: SwiftProtobuf._ProtoNameProviding {
 }
 
 nonisolated extension Obstacle: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OBSTACLE_UNSPECIFIED\0\u{1}OBSTACLE_NONE\0\u{1}OBSTACLE_SERVICE_STOPPED\0\u{1}OBSTACLE_GATHERING_OFF\0\u{1}OBSTACLE_NO_RECEIVER\0\u{1}OBSTACLE_NO_FIX\0\u{1}OBSTACLE_NO_TIME\0\u{1}OBSTACLE_WRONG_DATE\0\u{1}OBSTACLE_NOT_LATER\0\u{1}OBSTACLE_UNCONFIRMED_TIME\0\u{1}OBSTACLE_INACCURATE\0\u{1}OBSTACLE_IMPLAUSIBLE\0\u{1}OBSTACLE_NO_POINTS\0\u{1}OBSTACLE_LOSING_POINTS\0\u{1}OBSTACLE_LOGIN_REFUSED\0\u{1}OBSTACLE_CERTIFICATE_ENDED\0\u{1}OBSTACLE_OTHER\0\u{1}OBSTACLE_CLOCK_STANDS\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OBSTACLE_UNSPECIFIED\0\u{1}OBSTACLE_NONE\0\u{1}OBSTACLE_SERVICE_STOPPED\0\u{1}OBSTACLE_GATHERING_OFF\0\u{1}OBSTACLE_NO_RECEIVER\0\u{1}OBSTACLE_NO_FIX\0\u{1}OBSTACLE_NO_TIME\0\u{1}OBSTACLE_WRONG_DATE\0\u{1}OBSTACLE_NOT_LATER\0\u{1}OBSTACLE_UNCONFIRMED_TIME\0\u{1}OBSTACLE_INACCURATE\0\u{1}OBSTACLE_IMPLAUSIBLE\0\u{1}OBSTACLE_NO_POINTS\0\u{1}OBSTACLE_LOSING_POINTS\0\u{1}OBSTACLE_LOGIN_REFUSED\0\u{1}OBSTACLE_CERTIFICATE_ENDED\0\u{1}OBSTACLE_OTHER\0\u{1}OBSTACLE_CLOCK_STANDS\0\u{1}OBSTACLE_NO_PLACE\0")
 }
 
 nonisolated extension Disk: SwiftProtobuf._ProtoNameProviding {

@@ -101,7 +101,11 @@ enum AgentChecks {
             return .notChecked(.gather, "the service is stopped", "After the service: \(start(facts))")
         case .stopped: return .failed(.gather, "stopped: no points are made", start(facts))
         case .waiting, .gathering:
-            if let remedy = status.obstacle.flatMap(TrackingObstacle.init).flatMap(Self.remedy) {
+            let obstacle = status.obstacle.flatMap(TrackingObstacle.init)
+            if obstacle == .losingPoints, status.counters.lost["wrong_date", default: 0] > 0 {
+                return .failed(.gather, status.reason, Self.dateRemedy)
+            }
+            if let remedy = obstacle.flatMap(Self.remedy) {
                 return .failed(.gather, status.reason, remedy)
             }
             let pace = "every \(status.settings.gatherInterval) s"
@@ -118,10 +122,16 @@ enum AgentChecks {
         "saker gather start" + (ReceiverChecks.device(facts).verdict == .ok ? "" : " --keep-trying")
     }
 
+    /// What to do when the server refuses the dates of points.
+    private static let dateRemedy =
+        "The receiver's date is wrong, or the server's clock. See what the receiver sends: \(Remedy.receiver). On the server: "
+        + "date"
+
     /// What to do when fixes come and points do not; nil: another check says it.
     private static func remedy(_ obstacle: TrackingObstacle) -> String? {
         switch obstacle {
         case .noTime: "Let the receiver send its time (NMEA: RMC or ZDA). What it sends: \(Remedy.sentences)"
+        case .noPlace: "Let the receiver send its place (NMEA: GGA or RMC). What it sends: \(Remedy.sentences)"
         case .clockStands:
             "Switch the receiver off and on, then look whether its time goes on: \(Remedy.receiver)"
         case .wrongDate:
