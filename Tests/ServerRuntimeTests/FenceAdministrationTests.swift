@@ -14,22 +14,22 @@ import TrackTestKit
 @testable import ServerRuntime
 
 @Suite struct FenceAdministrationTests {
-    private let store = ReferenceTrackStore()
-    private let directory: TemporaryDirectory
+    let store = ReferenceTrackStore()
+    let directory: TemporaryDirectory
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private let noon = Timestamp(seconds: 1_772_677_800)
-    private var administration: ServiceAdministration {
+    let noon = Timestamp(seconds: 1_772_677_800)
+    var administration: ServiceAdministration {
         ServiceAdministration(store: SealingStore(inner: store, protection: .none))
     }
 
-    private func circle(_ radius: Double) -> FenceDefinition {
+    func circle(_ radius: Double) -> FenceDefinition {
         FenceDefinition(ShapeDraft(.circle(centre: Degrees(latitude: 39.9, longitude: 116.4), radius: radius)))
     }
 
     /// A service with a public fence, one of two entities and one of nobody.
-    private func service() async throws -> ServiceID {
+    func service() async throws -> ServiceID {
         let service = try await store.createService(named: "Fleet", at: noon).id
         for name in ["van", "lorry"] {
             try await store.addEntity(NewEntity(name: name), in: service, at: noon)
@@ -195,21 +195,28 @@ import TrackTestKit
 
     @Test func aFenceIsShownWithoutItsVertices() async throws {
         let service = try await service().rawValue
-        let lines = try await administration.fence(2, of: service).lines.map { "\($0.label): \($0.text)" }
+        let lines = try await administration.fence(named: "2", of: service).lines.map { "\($0.label): \($0.text)" }
         #expect(
             lines == [
                 "Fence: 2", "Name: ", "Shape: district Chile, Maule, buffer 12.5 m", "District: Chile, Maule",
                 "Watches: lorry, van", "Made: 2026-03-05T02:30:00Z", "Changed: 2026-03-05T02:30:00Z, revision 1",
                 #"Rules: {"settle":30}"#,
             ])
-        let depot = try await administration.fence(1, of: service).lines.map { "\($0.label): \($0.text)" }
+        let depot = try await administration.fence(named: "Depot", of: service).lines.map { "\($0.label): \($0.text)" }
         #expect(depot.contains("Since: 2026-03-05T02:30:00Z") && depot.contains("Rules: enter and exit, as usual"))
+    }
+
+    func chosen(_ fences: String...) -> ServiceAdministration.FenceChoice {
+        var choice = ServiceAdministration.FenceChoice()
+        choice.fences = fences
+        return choice
     }
 
     @Test func anExportMakesTheSameFencesAgain() async throws {
         let service = try await service()
-        let bytes = try await administration.exportFences(of: service.rawValue, matching: FenceFilter())
-        var reader = GeoJSONFeatures(ByteSource(bytes: bytes))
+        let all = try await administration.exportFences(chosen(), of: service.rawValue)
+        #expect(all.count == 3)
+        var reader = GeoJSONFeatures(ByteSource(bytes: all.bytes))
         var names: [String?] = []
         while let feature = try reader.next() {
             guard case .feature(let feature) = feature else {
@@ -222,156 +229,22 @@ import TrackTestKit
         let stored = try await store.fences(
             in: service, matching: FenceFilter(fences: [2]), page: Page(offset: 0, limit: 9))
         #expect(
-            try await administration.exportFences(of: service.rawValue, matching: FenceFilter(fences: [2]))
+            try await administration.exportFences(chosen("2"), of: service.rawValue).bytes
                 == FenceGeoJSON.collection(of: stored.fences.map(\.fence)))
     }
 
     @Test func whatIsNotThereIsNamed() async throws {
         let service = try await service().rawValue
         do {
-            _ = try await administration.exportFences(of: service, matching: FenceFilter(fences: [9, 1, 7]))
+            _ = try await administration.exportFences(chosen("1", "Yard", "7"), of: service)
             Issue.record("a fence is exported that is not there")
         } catch {
-            #expect(error.code == .notFound && error.detail.contains("no such fence: 7, 9."), "\(error.detail)")
+            #expect(error.code == .notFound && error.detail.contains("no fence 'Yard'"), "\(error.detail)")
         }
-        await #expect(throws: ServerError(.notFound, "")) { try await administration.fence(4, of: service) }
-        await #expect(throws: ServerError(.notFound, "")) { try await administration.fence(1, of: 8) }
+        await #expect(throws: ServerError(.notFound, "")) { try await administration.fence(named: "4", of: service) }
+        await #expect(throws: ServerError(.notFound, "")) { try await administration.fence(named: "1", of: 8) }
         await #expect(throws: ServerError(.notFound, "")) {
             try await administration.fences(of: 0, matching: FenceFilter(), limit: 1)
         }
-    }
-    // MARK: import
-
-    private func file(_ features: String...) throws -> String {
-        let path = directory.path + "/yards.geojson"
-        let text = "{\"type\":\"FeatureCollection\",\"features\":[\(features.joined(separator: ","))]}"
-        try text.write(toFile: path, atomically: true, encoding: .utf8)
-        return path
-    }
-    private func feature(_ id: String, _ properties: String) -> String {
-        """
-        {"type":"Feature","id":"\(id)","properties":{\(properties)},
-         "geometry":{"type":"Point","coordinates":[116.4,39.9]}}
-        """
-    }
-
-    @Test func anImportMakesChangesAndRemovesTheFencesOfItsFile() async throws {
-        let service = try await service()
-        let rules = """
-            "radius":100,"name":"Gate","fence":{"rule":["enter","exit"],"settle":30,"group":"yard","watch":["van"],\
-            "speed_limit":{"speed":8.5,"duration":10},"floor":"2",\
-            "actions":[{"on":"enter","params":{"gate":3},"remote":true}],\
-            "validity":{"windows":[{"days":["mon"],"from":28800,"to":64800}],"utc_offset":28800}}
-            """
-        var wish = ServiceAdministration.FenceImportWish(
-            path: try file(feature("a", rules), feature("b", "\"radius\":5")))
-        wish.isTrial = true
-        let trial = try await administration.importFences(wish, into: service.rawValue)
-        #expect(trial.added == 2 && trial.idle == 1)
-        #expect(
-            try await store.fences(in: service, matching: FenceFilter(), page: Page(offset: 0, limit: 9)).total == 3)
-        wish.isTrial = false
-        #expect(try await administration.importFences(wish, into: service.rawValue) == trial)
-        let gate = try #require(try await store.fence(4, in: service)).fence.definition
-        #expect(gate.name == "Gate" && gate.settle == 30 && gate.group == "yard" && gate.floor == "2")
-        #expect(gate.speedLimit != nil && gate.reactions.first?.isRemote == true && gate.validity != nil)
-        #expect(gate.watch == (try FenceWatch(["van"])))
-        // The same again changes nothing; other features change, add and remove.
-        #expect(try await administration.importFences(wish, into: service.rawValue).unchanged == 2)
-        wish.path = try file(feature("a", "\"radius\":200,\"name\":\"Gate\""), feature("c", "\"radius\":5"))
-        wish.watchesEveryone = true
-        let second = try await administration.importFences(wish, into: service.rawValue)
-        #expect((second.added, second.changed, second.removed) == (1, 1, 1))
-        let all = try await store.fences(in: service, matching: FenceFilter(), page: Page(offset: 0, limit: 9)).fences
-        #expect(all.map(\.fence.id) == [1, 2, 3, 4, 6])
-        #expect(all.last?.fence.definition.watch == .everyone)
-        #expect(all[3].fence.definition.settle == 30, "what the file leaves out stays")
-    }
-
-    @Test func whatCannotBeImportedIsNamedAndTheRestIs() async throws {
-        let service = try await service()
-        var wish = ServiceAdministration.FenceImportWish(
-            path: try file(feature("a", "\"radius\":-1"), feature("b", "\"radius\":5")))
-        let outcome = try await administration.importFences(wish, into: service.rawValue)
-        #expect(outcome.added == 1 && outcome.refused == 1)
-        #expect(outcome.refusals.first?.contains("-1") == true, "\(outcome.refusals)")
-        for (path, names) in [(wish.path + "x", nil), (wish.path, ["nobody_knows"]), (wish.path, ["a b"])]
-            as [(String, [String]?)]
-        {
-            wish.path = path
-            wish.watch = names
-            await #expect(throws: ServerError.self) {
-                _ = try await administration.importFences(wish, into: service.rawValue)
-            }
-        }
-        await #expect(throws: ServerError.self) { _ = try await administration.importFences(wish, into: 77) }
-    }
-
-    // MARK: GeoPackages
-
-    /// Two layers with places of a name and a size.
-    private func geoPackage() throws -> String {
-        let path = directory.file("site.gpkg")
-        try SampleGeoPackage.write(
-            path, SampleGeoPackage.tables, SampleGeoPackage.layer("rooms"), SampleGeoPackage.layer("gates"),
-            """
-            INSERT INTO rooms VALUES (7, \(SampleGeoPackage.point(39.9, 116.4)), 'Hall', 2.5),
-                (8, \(SampleGeoPackage.point(39.8, 116.4)), 'Cellar', 9), (9, NULL, 'Nowhere', 9),
-                (10, NULL, 'Lost', 1);
-            INSERT INTO gates VALUES (7, \(SampleGeoPackage.point(39.7, 116.4)), 'North', 1);
-            """)
-        return path
-    }
-
-    @Test func aLayerOfAGeoPackageIsImported() async throws {
-        let service = try await service()
-        var wish = ServiceAdministration.FenceImportWish(path: try geoPackage())
-        wish.watchesEveryone = true
-        wish.options = try FenceFileOptions.parse(["--layer", "rooms", "--where", "size < 5", "--buffer", "20"])
-            .options(file: "any", layer: "rooms")
-        let first = try await administration.importFences(wish, into: service.rawValue)
-        // A row without a geometry has its values all the same: one is not chosen, one is refused.
-        #expect((first.added, first.notChosen, first.refused) == (1, 2, 1), "\(first)")
-        #expect(first.refusals.first?.contains("no geometry") == true)
-        let hall = try #require(try await store.fence(4, in: service)).fence.definition
-        #expect(hall.name == "Hall" && hall.watch == .everyone)
-        #expect(
-            hall.shape == ShapeDraft(.circle(centre: Degrees(latitude: 39.9, longitude: 116.4), radius: 20)),
-            "the Web API knows circles, and no points with metres around them")
-        #expect(hall.origin?.file == "site.gpkg" && hall.origin?.layer == "rooms" && hall.origin?.feature == "7")
-        // Another layer of the file has fences of its own, and the same again changes nothing.
-        #expect(try await administration.importFences(wish, into: service.rawValue).unchanged == 1)
-        wish.options.layer = "gates"
-        let gates = try await administration.importFences(wish, into: service.rawValue)
-        #expect((gates.added, gates.removed) == (1, 0), "\(gates)")
-        wish.options.area = try ImportArea(south: 0, west: 0, north: 1, east: 1)
-        let away = try await administration.importFences(wish, into: service.rawValue)
-        #expect((away.removed, away.outside) == (1, 1), "\(away)")
-    }
-
-    @Test func whatIsWrongWithAGeoPackageIsSaidAndNothingIsChanged() async throws {
-        let service = try await service()
-        let whole = try geoPackage()
-        let bytes = try Data(contentsOf: URL(fileURLWithPath: whole))
-        let cut = directory.file("cut.gpkg")
-        try bytes.prefix(5000).write(to: URL(fileURLWithPath: cut))
-        let plain = directory.file("plain.sqlite")
-        try SampleGeoPackage.write(plain, "CREATE TABLE a (b)")
-        let text = try file(feature("a", "\"radius\":5"))
-        for (path, layer, words) in [
-            (whole, nil, "several layers, choose one with --layer: gates, rooms"), (whole, "roofs", "no layer 'roofs'"),
-            (cut, "rooms", "damaged"), (plain, nil, "no GeoPackage"), (text, "rooms", "leave out --layer"),
-        ] as [(String, String?, String)] {
-            var wish = ServiceAdministration.FenceImportWish(path: path)
-            wish.options.layer = layer
-            do {
-                Issue.record("\(path): \(try await administration.importFences(wish, into: service.rawValue))")
-            } catch {
-                #expect(error.code == .file && error.detail.hasPrefix(path), "\(error.detail)")
-                #expect(error.detail.contains(words) && error.detail.hasSuffix("nothing is changed"), "\(error.detail)")
-            }
-        }
-        let all = try await store.fences(in: service, matching: FenceFilter(), page: Page(offset: 0, limit: 9))
-        #expect(all.total == 3)
     }
 }

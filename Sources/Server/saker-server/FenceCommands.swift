@@ -40,7 +40,8 @@ struct Fences: AsyncParsableCommand {
         func run() async throws {
             guard limit > 0 else { throw ServerError(.usage, "--limit \(limit): give 1 or more") }
             let found = try await ServiceAdministration(try file.load())
-                .fences(of: service, matching: filter(watching: entity), limit: limit)
+                .fences(
+                    of: service, matching: FenceFilter(watch: entity.map { .watching($0) } ?? .any), limit: limit)
             Listing<FenceReport>([
                 .init(.number("ID"), "id", { "\($0.number)" }, value: { .integer(Int64($0.number)) }),
                 .init(.text("NAME"), "name", \.name), .init(.text("SHAPE"), "shape", \.shape),
@@ -60,12 +61,12 @@ struct Fences: AsyncParsableCommand {
         @OptionGroup var file: ConfigurationOption
         @Argument(help: "The number of the service.")
         var service: Int64
-        @Argument(help: "The number of the fence.")
-        var fence: Int32
+        @Argument(help: "The number or the name of the fence.")
+        var fence: String
 
         func run() async throws {
             var table = TextTable.pairs
-            for line in try await ServiceAdministration(try file.load()).fence(fence, of: service).lines {
+            for line in try await ServiceAdministration(try file.load()).fence(named: fence, of: service).lines {
                 table.add(line.label, line.text)
             }
             for line in table.lines(width: TerminalSize.columns) { Output.print(line) }
@@ -74,23 +75,34 @@ struct Fences: AsyncParsableCommand {
 
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write fences to standard output, as a GeoJSON FeatureCollection in WGS 84.",
+            abstract: "Write fences as a GeoJSON FeatureCollection in WGS 84.",
             discussion:
                 "Saker makes the same fences of the file again: saker fence import on a vehicle reads it, and fence import here."
         )
 
         @OptionGroup var file: ConfigurationOption
-        @Option(help: ArgumentHelp("Only those that watch this entity, by name or with everyone.", valueName: "name"))
-        var entity: String?
         @Argument(help: "The number of the service.")
         var service: Int64
-        @Argument(help: "Only the fences with these numbers.")
-        var fences: [Int32] = []
+        @OptionGroup var selection: FenceSelectionOptions
+        @Option(
+            name: [.short, .long],
+            help: ArgumentHelp("Write to this file. Default: standard output.", valueName: "file"))
+        var output: String?
 
         func run() async throws {
-            let chosen = filter(fences.isEmpty ? nil : fences, watching: entity)
-            let bytes = try await ServiceAdministration(try file.load()).exportFences(of: service, matching: chosen)
-            Output.content(bytes + [UInt8(ascii: "\n")])
+            let found = try await ServiceAdministration(try file.load())
+                .exportFences(ServiceFences.choice(selection, entity: selection.entity), of: service)
+            let bytes = found.bytes + [UInt8(ascii: "\n")]
+            guard let output else { return Output.content(bytes) }
+            var file = try OutputFile(output)
+            do {
+                try file.write(bytes)
+                try file.finish()
+            } catch {
+                file.discard()
+                throw error
+            }
+            Output.print("\(counted(found.count, "fence")) in \(output.printable).")
         }
     }
 
@@ -135,8 +147,4 @@ struct Fences: AsyncParsableCommand {
             }
         }
     }
-}
-
-private func filter(_ fences: [Int32]? = nil, watching entity: String?) -> FenceFilter {
-    FenceFilter(fences: fences, watch: entity.map { .watching($0) } ?? .any)
 }

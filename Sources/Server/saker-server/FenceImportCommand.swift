@@ -18,9 +18,9 @@ struct FenceImports: AsyncParsableCommand {
             fence by the file's name, its layer and the feature's id. Other fences stay as they are. Vehicles get the fences within seconds.
 
             Examples:
-            saker-server fence import 1 yards.geojson --watch-everyone --dry-run
+            saker-server fence import 1 yards.geojson --watch-all --dry-run
             saker-server fence import 1 yards.geojson --watch van_07 --watch van_08
-            saker-server fence import 1 site.gpkg --layer rooms --where "kind = 'depot'" --buffer 20 --watch-everyone
+            saker-server fence import 1 site.gpkg --layer rooms --where "kind = 'depot'" --buffer 20 --watch-all
             """)
 
     @OptionGroup var file: ConfigurationOption
@@ -33,7 +33,9 @@ struct FenceImports: AsyncParsableCommand {
         help: ArgumentHelp(
             "All fences of the file watch this entity, whatever the file says; repeat for more.", valueName: "name"))
     var watch: [String] = []
-    @Flag(help: "All fences of the file watch every entity, whatever the file says.")
+    @Flag(
+        name: [.customLong("watch-all"), .customLong("watch-everyone")],
+        help: "All fences of the file watch every entity, whatever the file says.")
     var watchEveryone = false
     @Flag(help: "Only show what would be done.")
     var dryRun = false
@@ -45,7 +47,7 @@ struct FenceImports: AsyncParsableCommand {
 
     func validate() throws {
         guard watch.isEmpty || !watchEveryone else {
-            throw ValidationError("--watch and --watch-everyone exclude each other")
+            throw ValidationError("--watch and --watch-all exclude each other")
         }
     }
 
@@ -61,7 +63,7 @@ struct FenceImports: AsyncParsableCommand {
         }
         if outcome.idle > 0 {
             Output.complain(
-                "\(counted(outcome.idle, "fence")) of them watch nobody: give --watch or --watch-everyone, or the member watch"
+                "\(counted(outcome.idle, "fence")) of them watch nobody: give --watch or --watch-all, or the member watch"
             )
         }
         Output.print(

@@ -31,7 +31,9 @@ struct ServiceFences: FenceHolder, FenceStatusHolder {
         get async throws { try await ServiceAdministration(try file.load()) }
     }
 
-    private func choice(_ selection: FenceSelectionOptions, entity: String?) -> ServiceAdministration.FenceChoice {
+    static func choice(
+        _ selection: FenceSelectionOptions, entity: String?
+    ) -> ServiceAdministration.FenceChoice {
         var choice = ServiceAdministration.FenceChoice()
         (choice.fences, choice.group, choice.entity) = (selection.fences, selection.group, entity)
         (choice.file, choice.layer) = (selection.file, selection.layer)
@@ -60,7 +62,8 @@ struct ServiceFences: FenceHolder, FenceStatusHolder {
     }
 
     func fences(_ selection: FenceSelectionOptions) async throws -> [ServiceFence] {
-        let found = try await administration.fencesToDelete(choice(selection, entity: selection.entity), of: service)
+        let found = try await administration.fencesToDelete(
+            Self.choice(selection, entity: selection.entity), of: service)
         let all = found.fences.map(ServiceFence.read) + found.unreadable.map { .unreadable($0.fence, $0.reason) }
         return all.sorted { $0.id < $1.id }
     }
@@ -115,13 +118,13 @@ struct ServiceFences: FenceHolder, FenceStatusHolder {
         if let place {
             let wgs84 = DatumConversion.wgs84(place.degrees, givenAs: place.datum.datum).place
             found = try await administration.relations(
-                of: wgs84, to: choice(selection, entity: selection.entity), of: service)
+                of: wgs84, to: Self.choice(selection, entity: selection.entity), of: service)
         } else {
             guard let entity = selection.entity else {
                 throw FenceCommandFailure(.usage, "where is what? Give --entity NAME, or a place with --at")
             }
             found = try await administration.relations(
-                of: entity, to: choice(selection, entity: nil), of: service)
+                of: entity, to: Self.choice(selection, entity: nil), of: service)
         }
         let relations = found.map(FenceRelation.init)
         if json { Output.print(json: JSONValue.array(relations.map(\.json)).description) }

@@ -208,7 +208,9 @@ package struct NewFenceOptions: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("The name of the fence.", valueName: "text"))
     var name: String?
 
-    @Option(name: .long, help: ArgumentHelp("The floor on which it counts.", valueName: "text"))
+    @Option(
+        name: .long, parsing: .unconditional,
+        help: ArgumentHelp("The floor on which it counts, such as 2, B1 or -1.", valueName: "text"))
     var floor: String?
 
     @Option(name: .long, parsing: .unconditional, help: ArgumentHelp("Metres around the shape.", valueName: "m"))

@@ -47,6 +47,12 @@ package struct FenceEdit<Holder: FenceHolder>: AsyncParsableCommand {
             throw FenceCommandFailure(
                 .usage, "nothing is changed: give what shall be another, as in --radius 80")
         }
+        if Holder.takesReports, former.unreportedRemote == nil, let action = definition.unreportedRemote {
+            throw FenceCommandFailure(
+                .usage,
+                "fence \(held.id) tells its \(action.rawValue) to other vehicles (--remote), which needs the server, and without "
+                    + "--report the server hears nothing: leave --no-report out, or give --clear actions, too")
+        }
         if held.hasShape || changes.changesShape { try NewFenceOptions.check(definition, now) }
         try await holder.change(held, to: definition, hasNewShape: changes.changesShape)
     }
@@ -62,7 +68,7 @@ package struct FenceChangeOptions: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("Another name.", valueName: "text"))
     var name: String?
 
-    @Option(name: .long, help: ArgumentHelp("Another floor.", valueName: "text"))
+    @Option(name: .long, parsing: .unconditional, help: ArgumentHelp("Another floor.", valueName: "text"))
     var floor: String?
 
     @Option(

@@ -24,6 +24,11 @@ enum ImportView {
                 "\(Quantity.count(Int64(plan.withoutID), "feature has", "features have")) no id, so the number in the file"
                     + " counts: if the order of the file changes, give --id-column.")
         }
+        if plan.unreported > 0 {
+            lines.append(
+                "\(Quantity.count(Int64(plan.unreported), "fence tells", "fences tell")) an action to others (remote), who hear of it"
+                    + " through the server alone: give --report.")
+        }
         return lines
     }
 }

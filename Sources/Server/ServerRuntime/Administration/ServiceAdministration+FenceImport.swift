@@ -57,11 +57,28 @@ extension ServiceAdministration {
                 "'\(name.prefix(64))' is no name for the file: give one of 1 to \(FenceOrigin.mostNameBytes) bytes")
         }
         let present = try await records(of: service, FenceFilter(), limit: Int(Int32.max)).fences
-        let plan: ImportPlan
+        let wanted = Set((wish.watch ?? []).map { ExactName($0) })
+        if let unknown = try await namesWithoutEntity(wanted, in: id).first {
+            throw ServerError(
+                .notFound,
+                "service \(service) has no entity named '\(unknown.text.prefix(128))', which all fences shall watch; nothing is changed"
+            )
+        }
+        var plan: ImportPlan
         do throws(FenceFileError) {
             plan = try Self.plan(wish, named: name, present.map(\.fence))
         } catch {
             throw ServerError(.file, "\(wish.path): \(error); nothing is changed")
+        }
+        let unknown = try await namesWithoutEntity(plan.watched, in: id)
+        if !unknown.isEmpty {
+            var wish = wish
+            wish.options.unknownEntities = unknown
+            do throws(FenceFileError) {
+                plan = try Self.plan(wish, named: name, present.map(\.fence))
+            } catch {
+                throw ServerError(.file, "\(wish.path): \(error); nothing is changed")
+            }
         }
         if !wish.isTrial {
             do throws(TrackStoreError) {
@@ -77,6 +94,27 @@ extension ServiceAdministration {
             removed: plan.removals.count, notChosen: plan.notChosen, outside: plan.outside, held: plan.held,
             refused: plan.refused, refusals: plan.refusals.map(\.description),
             idle: written.count(where: \.watch.isNobody))
+    }
+
+    /// Those of the names that are no entity's.
+    private func namesWithoutEntity(
+        _ names: Set<ExactName>, in service: ServiceID
+    ) async throws(ServerError) -> Set<ExactName> {
+        var (unknown, rest) = (names, Array(names)[...])
+        do throws(TrackStoreError) {
+            while !rest.isEmpty {
+                let some = rest.prefix(EntityFilter.maximumNames)
+                rest = rest.dropFirst(some.count)
+                var filter = EntityFilter()
+                filter.names = some.map(\.text)
+                let found = try await store.entities(
+                    in: service, matching: filter, page: Page(offset: 0, limit: some.count))
+                unknown.subtract(found.entities.map { ExactName($0.name) })
+            }
+        } catch {
+            throw ServerError(error)
+        }
+        return unknown
     }
 
     private static func plan(

@@ -13,22 +13,16 @@ extension ServiceAdministration {
         return (found.total, found.fences.map(FenceReport.init))
     }
 
-    package func fence(_ fence: Int32, of service: Int64) async throws(ServerError) -> FenceReport {
-        let found = try await records(of: service, FenceFilter(fences: [fence]), limit: 1)
-        guard let record = found.fences.first else { throw Self.unknown([fence], of: service) }
-        return FenceReport(record)
-    }
-
-    /// Fences as a GeoJSON FeatureCollection; every number of the filter must be a fence.
+    /// Fences as a GeoJSON FeatureCollection. Throws for a number or a name that no fence has, and for a fence that cannot be read.
     package func exportFences(
-        of service: Int64, matching filter: FenceFilter
-    ) async throws(ServerError) -> [UInt8] {
-        // One read, so that no fence is left out that was there all the time.
-        let found = try await records(of: service, filter, limit: Int(Int32.max))
-        let exported = found.fences.map(\.fence)
-        let missing = Set(filter.fences ?? []).subtracting(exported.map(\.id))
-        guard missing.isEmpty else { throw Self.unknown(missing.sorted(), of: service) }
-        return FenceGeoJSON.collection(of: exported)
+        _ choice: FenceChoice, of service: Int64
+    ) async throws(ServerError) -> (count: Int, bytes: [UInt8]) {
+        let found = try await fencesToDelete(choice, of: service)
+        if let broken = found.unreadable.first {
+            throw ServerError(.store, "fence \(broken.fence) cannot be read: \(broken.reason)")
+        }
+        let fences = found.fences.map(\.fence)
+        return (fences.count, FenceGeoJSON.collection(of: fences))
     }
 
     /// Alarms of a service that the server received from a time on: the newest `limit` of them, in the order in which they came;
@@ -72,12 +66,5 @@ extension ServiceAdministration {
         } catch {
             throw ServerError(error)
         }
-    }
-
-    private static func unknown(_ fences: [Int32], of service: Int64) -> ServerError {
-        let named = fences.prefix(10).map(String.init).joined(separator: ", ")
-        return ServerError(
-            .notFound,
-            "service \(service) has no such fence: \(named). `saker-server fence list \(service)` shows all fences")
     }
 }

@@ -239,6 +239,13 @@ package struct FenceImport {
     }
 
     private func change(_ definition: FenceDefinition, of known: Fence?) throws(FenceFileError) -> Change {
+        if !options.unknownEntities.isEmpty,
+            let unknown = definition.watch.entities.first(where: options.unknownEntities.contains)
+        {
+            throw FenceFileError(
+                "it watches \(FenceFileError.quoted(unknown.text)), and there is no entity of this name: a vehicle becomes one with "
+                    + "its first login")
+        }
         do throws(FenceError) {
             guard var fence = known else {
                 // Checked here, so that a plan cannot fail.

@@ -1,5 +1,6 @@
 package import Geodesy
 package import Geofencing
+package import TrackModel
 
 /// Which features of a file become fences, and how.
 package struct ImportOptions: Hashable, Sendable {
@@ -23,6 +24,8 @@ package struct ImportOptions: Hashable, Sendable {
     package var datum = Datum.wgs84
     /// Whom a new fence watches, if neither the settings nor the file say so.
     package var usualWatch = FenceWatch.nobody
+    /// Names that a fence may not watch, because nothing has them.
+    package var unknownEntities: Set<ExactName> = []
     package var settings = ImportSettings()
     package var limits = FenceFileLimits()
 

@@ -1,4 +1,5 @@
 package import Geofencing
+package import TrackModel
 
 /// What an import changes. Nothing has changed yet.
 package struct ImportPlan: Hashable, Sendable {
@@ -26,6 +27,14 @@ package struct ImportPlan: Hashable, Sendable {
     /// The first features that cannot become fences; those that were imported before stay as they are.
     package var refusals: [RefusedFeature] = []
     package var refused = 0
+
+    /// Whom the fences watch that are made or changed.
+    package var watched: Set<ExactName> { Set(written.flatMap { Array($0.watch.entities) }) }
+
+    /// Of a vehicle: fences that tell an action to others, who hear nothing of it without reports to the server.
+    package var unreported: Int { written.count { $0.unreportedRemote != nil } }
+
+    private var written: [FenceDefinition] { additions + updates.map(\.fence.definition) }
 
     package static let mostRefusals = 1000
 

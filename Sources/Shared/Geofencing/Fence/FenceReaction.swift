@@ -19,3 +19,9 @@ package struct FenceReaction: Hashable, Sendable {
         self.isRemote = isRemote
     }
 }
+
+extension FenceDefinition {
+    /// Of a vehicle's own fence: an action that others should hear of, although the server, which would tell them, gets no report;
+    /// nil: there is none.
+    package var unreportedRemote: FenceAction? { isReported ? nil : reactions.first(where: \.isRemote)?.on }
+}
