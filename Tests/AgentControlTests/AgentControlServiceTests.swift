@@ -278,6 +278,18 @@ import Varlink
         try await agent.stop()
     }
 
+    /// A time of 1979 in milliseconds is no time in seconds of the year 11968.
+    @Test(
+        arguments: [
+            (1_795_792_883, "looks like seconds; milliseconds are wanted: 1795792883000"),
+            (315_532_799, "lies before 1980"), (4_294_967_296, "lies before 1980"),
+            (315_532_799_999, "lies before 1980"),
+            (315_532_800_000, nil),
+        ] as [(Int64, String?)])
+    func timesBefore1980AreToldForWhatTheyAre(time: Int64, problem: String?) {
+        #expect(TimeRule.problem(with: time)?.hasPrefix(problem ?? "-") ?? (problem == nil))
+    }
+
     @Test func whatTheAgentRefusesArrivesUnderItsNameWithItsNumber() async throws {
         let agent = try await AgentServer.start(policy: ControlPolicy(group: nil, user: getuid()))
         try await agent.on {

@@ -6,7 +6,8 @@ import Testing
 @Suite struct UnknownCommandTests {
     private struct Root: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "tool", subcommands: [Serve.self, Device.self, Entity.self], defaultSubcommand: Serve.self)
+            commandName: "tool", subcommands: [Serve.self, Device.self, Entity.self, Service.self],
+            defaultSubcommand: Serve.self)
     }
 
     private struct Serve: ParsableCommand {
@@ -21,12 +22,21 @@ import Testing
         static let configuration = CommandConfiguration(subcommands: [List.self], defaultSubcommand: List.self)
     }
 
-    private struct List: ParsableCommand {
+    private struct Service: ParsableCommand {
+        static let configuration = CommandConfiguration(subcommands: [Show.self], defaultSubcommand: Show.self)
+    }
+
+    private struct Show: ParsableCommand {
+        @Argument var number: Int64?
+    }
+
+    private struct List: ParsableCommand, TakesNames {
         @Argument var names: [String] = []
     }
 
     @Test(arguments: [
         ["devise"], ["device", "lst"], ["foo", "--help"], ["device", "x", "y"], ["servee"],
+        ["service", "shwo"], ["service", "show1"],
     ]) func aMistypedCommandIsTold(arguments: [String]) throws {
         let problem = try #require(UnknownCommand.problem(arguments, of: Root.self))
         #expect(problem.hasPrefix("there is no command 'tool "))
@@ -43,7 +53,7 @@ import Testing
 
     @Test(arguments: [
         [], ["--check"], ["serve"], ["device", "list", "van"], ["entity", "van_07"], ["help", "foo"],
-        ["device", "--help"],
+        ["device", "--help"], ["service", "7"], ["service", "--json"],
         ["-x"],
     ]) func whatMayBeRightIsLeftToTheParser(arguments: [String]) {
         #expect(UnknownCommand.problem(arguments, of: Root.self) == nil)

@@ -18,6 +18,6 @@ package enum TimeRule {
         return "looks like seconds; milliseconds are wanted: \(time * 1000)"
     }
 
-    /// As seconds it lies between 1980 and the year 11968; as milliseconds, before 1980.
-    private static func looksLikeSeconds(_ time: Int64) -> Bool { (first / 1000..<first).contains(time) }
+    /// As seconds it lies between 1980 and the end of unsigned 32-bit seconds (2106); as milliseconds, before 1980.
+    private static func looksLikeSeconds(_ time: Int64) -> Bool { (first / 1000..<4_294_967_296).contains(time) }
 }

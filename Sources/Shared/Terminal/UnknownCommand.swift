@@ -1,5 +1,8 @@
 package import ArgumentParser
 
+/// A command whose arguments are names, which may be any texts.
+package protocol TakesNames {}
+
 /// Finds a mistyped name of a command, which ArgumentParser takes for an argument of another one.
 package enum UnknownCommand {
     /// A sentence when the arguments name a command that there is not; nil when they do not.
@@ -16,7 +19,9 @@ package enum UnknownCommand {
                 continue
             }
             // What is no command may be an argument of the one that needs no name, as in `saker entity van_07`.
-            guard path.count == 1 || configuration.defaultSubcommand == nil else { return nil }
+            if path.count > 1, let usual = configuration.defaultSubcommand {
+                guard !(usual is any TakesNames.Type), Int64(argument) == nil else { return nil }
+            }
             let place = path.joined(separator: " ")
             let near = children.flatMap(names).filter { distance($0, argument) <= 2 }.sorted().first
             let advice = near.map { "Did you mean '\(place) \($0)'?" } ?? "All commands: \(place) --help"

@@ -17,7 +17,7 @@ struct CacheCommand: ParsableCommand {
             """,
         subcommands: [Info.self, Clear.self], defaultSubcommand: Info.self)
 
-    struct Info: AsyncParsableCommand {
+    struct Info: AsyncParsableCommand, TakesNames {
         static let configuration = CommandConfiguration(
             abstract: "Shows how many points of each entity the cache holds.")
 

@@ -19,7 +19,7 @@ struct EntityCommand: ParsableCommand {
             """,
         subcommands: [List.self, Search.self, Near.self, Within.self, Add.self], defaultSubcommand: List.self)
 
-    struct List: AsyncParsableCommand {
+    struct List: AsyncParsableCommand, TakesNames {
         static let configuration = CommandConfiguration(
             abstract: "Lists the entities of the service with their latest positions.",
             discussion: "On a vehicle whose agent may ask about its own entity alone, the command lists that entity.")
