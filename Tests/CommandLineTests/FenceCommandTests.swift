@@ -324,37 +324,4 @@ import Varlink
         #expect(unknown.status == 1 && unknown.errors.contains("older than this program"))
         try await old.stop()
     }
-
-    @Test func alarmsAreChosenByFence() async throws {
-        let body: JSONValue = [
-            "action": "exit", "fence_id": 15, "fence_name": "depot", "inside": 60_000, "params": ["gate": 3],
-        ]
-        let agent = try await ScriptedServer.start([
-            "ListAlarms": .reply([
-                "more": false,
-                "alarms": [
-                    [
-                        "number": 4, "id": 9, "type": 4, "entity": "van_07", "time": 1_772_670_000_000, "received": 1,
-                        "body": body,
-                    ]
-                ],
-            ])
-        ])
-        let result = try await agent.saker(
-            "alarms", "--fence", "15", "--fence", "16", "--action", "exit", "--entity", "van_07")
-        #expect(
-            result.output.contains("local fence alarm  exit depot (fence 15), inside for 1 min {\"gate\":3}"),
-            "\(result.output)")
-        #expect(
-            try await agent.asked.last?.parameters == [
-                "fences": [15, 16], "actions": ["exit"], "entity": "van_07", "limit": 100,
-            ])
-        for (arguments, reason) in [
-            (["--fence", "-1"], "--fence '-1' is no fence"), (["--action", "leave"], "'leave' is none"),
-        ] {
-            let wrong = try await SakerProgram.run(["alarms"] + arguments)
-            #expect(wrong.status == 2 && wrong.errors.contains(reason), "\(wrong.errors)")
-        }
-        try await agent.stop()
-    }
 }

@@ -212,6 +212,19 @@ import Varlink
         #expect(text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\u{202E}" })
     }
 
+    /// docs/control.md has the causes.
+    @Test(arguments: [
+        ("certificate_expired", "refused by this vehicle"), ("certificate_untrusted", "refused by this vehicle"),
+        ("pin_mismatch", "refused by this vehicle"), ("alpn_mismatch", "refused by this vehicle"),
+        ("revoked", "refused by the server"), ("key_refused", "refused by the server"),
+        ("client_certificate_refused", "refused by the server"), ("credentials_unusable", "cannot be made"),
+    ])
+    func peopleReadWhoRefusesWhom(cause: String, words: String) {
+        var link = SampleStatus.lost.link
+        (link.state, link.lastErrorCause) = (.refused, cause)
+        #expect(link.words == words)
+    }
+
     @Test func eachEventIsOneLine() {
         let events: [(AgentEvent.Change, String)] = [
             (

@@ -15,7 +15,7 @@ struct AlarmsCommand: AsyncParsableCommand {
             Examples:
               saker alarms --from yesterday
               saker alarms --type 3 --limit 10          the last ten alarms of server fences
-              saker alarms --fence depot --action exit  when the vehicle left its own fence depot
+              saker alarms --fence depot --action exit  when the vehicle left the fence depot
               saker alarms --after 41 --json            alarms after number 41, for a program
             """)
 
@@ -39,14 +39,14 @@ struct AlarmsCommand: AsyncParsableCommand {
     @Option(
         name: .long, parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "Only those of this fence, by number or name; may be given again. With --type 3: of the server's fences.",
+            "Only those of this fence; may be given again. By name: the vehicle's own and the server's fences, also those that are gone. By number: the vehicle's own, or with --type 3 the server's.",
             valueName: "fence"))
     var fence: [String] = []
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Only those of the vehicle's own fences that tell this: enter, exit, stay or overspeed; may be given again.",
+            "Only those of fences that tell this: enter, exit, stay or overspeed; may be given again.",
             valueName: "action"))
     var action: [String] = []
 
@@ -74,16 +74,27 @@ struct AlarmsCommand: AsyncParsableCommand {
         let now = TimeText.now
         let from = try from.map { try TimeArgument.parse($0, "--from", now: now) }
         let through = try through.map { try TimeArgument.parse($0, "--through", now: now) }
-        try await agent.call(
-            .listAlarms,
-            [
-                "from": from.map(JSONValue.integer), "through": through.map(JSONValue.integer),
-                "type": type.map(JSONValue.integer), "entity": entity.map(JSONValue.string),
-                "fences": try await FenceCalls.numbers(of: fence, agent, type == 3 ? .string("server") : nil),
-                "actions": action.isEmpty ? nil : .array(action.map(JSONValue.string)),
-                "after": after.map(JSONValue.integer), "limit": .integer(limit),
-            ]
-        ) { (reply: AlarmsReply) in AlarmView.lines(reply, width: table.width) }
+        let filter: [String: JSONValue?] = [
+            "from": from.map(JSONValue.integer), "through": through.map(JSONValue.integer),
+            "type": type.map(JSONValue.integer), "entity": entity.map(JSONValue.string),
+        ]
+        let numbers = fence.compactMap(Int64.init)
+        // The agent knows its own fences by their numbers.
+        let isOfOwn = !numbers.isEmpty && numbers.count == fence.count && type != 3
+        guard !isOfOwn, !fence.isEmpty || !action.isEmpty else {
+            return try await agent.call(
+                .listAlarms,
+                filter.merging([
+                    "fences": isOfOwn ? .array(numbers.map(JSONValue.integer)) : nil,
+                    "actions": action.isEmpty ? nil : .array(action.map(JSONValue.string)),
+                    "after": after.map(JSONValue.integer), "limit": .integer(limit),
+                ]) { $1 }
+            ) { (reply: AlarmsReply) in AlarmView.lines(reply, width: table.width) }
+        }
+        let search = AlarmSearch(fences: fence, actions: action, after: after, limit: Int(limit))
+        let reply = try await search.run(agent, filter)
+        guard !agent.json else { return Output.print(json: reply.description) }
+        for line in AlarmView.lines(try AgentOptions.decoded(reply), width: table.width) { Output.print(line) }
     }
 }
 

@@ -222,6 +222,13 @@ struct StatusView {
 }
 
 extension LinkStatus {
+    /// Causes for which this vehicle refuses the server, by the names of `last_error_cause`.
+    private static let ownRefusals: Set<String> = [
+        "certificate_expired", "certificate_not_yet_valid", "certificate_untrusted", "certificate_wrong_name",
+        "pin_mismatch",
+        "protocol_version", "alpn_mismatch",
+    ]
+
     /// The state in words.
     var words: String {
         switch state {
@@ -232,6 +239,8 @@ extension LinkStatus {
         case .online: "online"
         case .waiting: "waiting to try again"
         case .refused where lastErrorCause == "credentials_unusable": "cannot be made"
+        // This vehicle refuses what the server shows.
+        case .refused where Self.ownRefusals.contains(lastErrorCause ?? ""): "refused by this vehicle"
         case .refused: "refused by the server"
         case .closing: "closing"
         }
