@@ -191,6 +191,31 @@ import TrackWire
         #expect(agent.agent.report().tracked && agent.agent.report().link.state == .online)
     }
 
+    /// A server whose disk is full, or whose clock is wrong, needs somebody there.
+    @Test func aServerThatCanStoreNothingIsNotWell() throws {
+        let agent = try ServedAgent()
+        agent.refusal = {
+            var refused = Refused()
+            (refused.code, refused.reason) = (.unable, "the server's disk is full: make room on the server")
+            return refused
+        }()
+        try agent.fix(0, north: 0)
+        try agent.wait(seconds: 5)
+        let status = agent.agent.report()
+        #expect(!status.tracked && status.obstacle == "login_refused" && status.link.lastErrorCause == "server_unable")
+        #expect(status.reason.hasPrefix("the server takes no points: the server's disk is full"), "\(status.reason)")
+        // It tries again by itself.
+        #expect(status.link.state == .waiting)
+        agent.refusal = nil
+        try agent.wait(seconds: 120)
+        try agent.fix(130, north: 0)
+        #expect(agent.agent.report().tracked && agent.agent.report().link.state == .online)
+        var closing = Closing()
+        (closing.code, closing.reason) = (.unable, "the server's clock says 1970-01-01: set the clock on the server")
+        try agent.send(.closing(closing))
+        #expect(agent.agent.report().reason.hasPrefix("the server takes no points: the server's clock says 1970-01-01"))
+    }
+
     /// People on the vehicle read what the server hears.
     @Test func theStatusSaysWhatTheServerHears() throws {
         let agent = try loggedIn()

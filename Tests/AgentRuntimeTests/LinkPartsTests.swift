@@ -1,3 +1,5 @@
+import AgentLogic
+import SecureLink
 import Testing
 import TrackModel
 import TrackWire
@@ -44,5 +46,27 @@ import TrackWire
         #expect(terms(format: 2, time: 5).clockDifference == 5 - now.milliseconds)
         #expect(terms(format: .max, time: .min).clockDifference == nil)
         #expect(terms(format: .max, time: .max).payloadFormat == Int(UInt32.max))
+    }
+
+    /// A server whose clock is a year ahead says that a good certificate has ended.
+    @Test func aServerWhoseClockIsWrongIsToldFromACertificateThatHasEnded() {
+        let trust = LinkTrust(ShellBench().context) {}
+        let error = SecureLinkError(.clientCertificateExpired, "the server says so")
+        func reasons(_ end: Int64?) -> [String] {
+            let judged = trust.judgedTime()
+            return [trust.trouble(error, judged, certificateEnd: end), trust.ending(error, certificateEnd: end)].map {
+                #expect($0.cause == .clientCertificateExpired && $0.needsPerson)
+                return $0.reason
+            }
+        }
+        // The receiver's time counts where nobody keeps the clock; years lie between.
+        trust.fixArrived(Timestamp(seconds: SakerVersion.madeAt + 100))
+        for reason in reasons(SakerVersion.madeAt + 40 * 365 * 86_400) {
+            #expect(reason.contains("is the server's clock right? On the server: date"), "\(reason)")
+        }
+        for end in [nil, SakerVersion.madeAt - 5] {
+            #expect(reasons(end) == ["the server says so", "the server says so"])
+        }
+        #expect(trust.ending(nil, certificateEnd: 5).reason == "the server closed the connection")
     }
 }

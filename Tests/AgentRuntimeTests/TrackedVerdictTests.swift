@@ -132,7 +132,8 @@ import TrackTestKit
     private static let needing: Set<String> = [
         "certificate_expired", "certificate_not_yet_valid", "certificate_untrusted", "certificate_wrong_name",
         "pin_mismatch", "client_certificate_refused", "key_refused", "service_unknown", "revoked", "cloned",
-        "parameter_refused", "credentials_unusable", "protocol_version", "alpn_mismatch",
+        "parameter_refused", "credentials_unusable", "protocol_version", "alpn_mismatch", "client_certificate_expired",
+        "server_unable",
     ]
     private static let ofTime: Set<String> = ["certificate_expired", "certificate_not_yet_valid"]
 

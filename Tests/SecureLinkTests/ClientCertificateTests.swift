@@ -84,6 +84,15 @@ import TrackModel
         try await server.stop()
     }
 
+    /// By the server's clock, which may be wrong.
+    @Test(arguments: [("20200101000000Z", "20210101000000Z"), ("20970101000000Z", "20981231000000Z")])
+    func aCertificateThatIsNotValidNowIsToldSo(from: String, to: String) async throws {
+        let server = try await demandingServer()
+        let link = try await TestLink.connect(server, options(workshop.issue("box", from: from, to: to)))
+        #expect(await link.listener.errorsUntilEnd().map(\.code) == [.clientCertificateExpired])
+        try await server.stop()
+    }
+
     @Test func withTLS12ARefusalFailsTheHandshake() async throws {
         let server = try await demandingServer(maximum: .tlsv12)
         let stranger = try Workshop()

@@ -109,10 +109,13 @@ package final class GatewayCore: Sendable {
     }
 
     /// The handler of one connection. It belongs behind the handler that secures the channel and tells the end of the
-    /// handshake.
-    package func makeConnection(from address: String) -> any ChannelDuplexHandler {
-        GatewayConnection(core: self, address: address)
+    /// handshake. `clockProblem`: of the moment in which the connection was taken; nobody gets in over it.
+    package func makeConnection(from address: String, clockProblem: String? = nil) -> any ChannelDuplexHandler {
+        GatewayConnection(core: self, address: address, clockProblem: clockProblem)
     }
+
+    /// Why the server's clock counts as wrong; nil: it can be right.
+    var clockProblem: String? { ingest.clock.problem(at: now()) }
 
     // MARK: Life
 

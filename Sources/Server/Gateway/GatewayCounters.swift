@@ -38,7 +38,7 @@ package struct GatewayCounts: Hashable, Sendable {
 
 /// Why a login was refused; the raw values are names for monitoring.
 package enum LoginRefusalReason: String, Hashable, Sendable, CaseIterable {
-    case authentication, service, parameter, `protocol`, busy, `internal`, revoked, cloned
+    case authentication, service, parameter, `protocol`, busy, `internal`, revoked, cloned, unable
 
     init(_ code: RefusedCode) {
         self =
@@ -50,6 +50,7 @@ package enum LoginRefusalReason: String, Hashable, Sendable, CaseIterable {
             case .busy: .busy
             case .revoked: .revoked
             case .cloned: .cloned
+            case .unable: .unable
             case .internal, .unspecified, .UNRECOGNIZED: .internal
             }
     }

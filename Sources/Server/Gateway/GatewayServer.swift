@@ -163,8 +163,10 @@ package final class GatewayServer: Sendable {
                     let address = channel.remoteAddress?.ipAddress ?? "unknown"
                     try core.admit(channel)
                     let pipeline = channel.pipeline.syncOperations
-                    try pipeline.addHandler(NIOSSLServerHandler(context: identity.context))
-                    try pipeline.addHandler(core.makeConnection(from: address))
+                    let problem = core.clockProblem
+                    let context = problem == nil ? identity.context : identity.contextForAnybody
+                    try pipeline.addHandler(NIOSSLServerHandler(context: context))
+                    try pipeline.addHandler(core.makeConnection(from: address, clockProblem: problem))
                 }
             }
             .bind(host: configuration.host, port: configuration.port)

@@ -41,6 +41,7 @@ package final class ServerIdentity: Sendable {
     private struct Loaded: Sendable {
         let configuration: TLSConfiguration
         let context: NIOSSLContext
+        let contextForAnybody: NIOSSLContext
     }
 
     private let files: Files
@@ -66,6 +67,10 @@ package final class ServerIdentity: Sendable {
 
     /// For the next handshake.
     package var context: NIOSSLContext { loaded.withLock { $0.context } }
+
+    /// The same, and it asks clients for no certificate: by a clock that is wrong, every certificate would be refused, and the
+    /// client could not be told why. Nobody may get in through it.
+    package var contextForAnybody: NIOSSLContext { loaded.withLock { $0.contextForAnybody } }
 
     /// For a listener that takes a configuration once. The chain and the key of its handshakes follow later reloads; the
     /// authorities of clients do not.
@@ -131,7 +136,11 @@ package final class ServerIdentity: Sendable {
         }
         // Only a context shows whether certificate and key belong together.
         do {
-            return Loaded(configuration: configuration, context: try NIOSSLContext(configuration: configuration))
+            var forAnybody = configuration
+            forAnybody.certificateVerification = .none
+            return Loaded(
+                configuration: configuration, context: try NIOSSLContext(configuration: configuration),
+                contextForAnybody: try NIOSSLContext(configuration: forAnybody))
         } catch {
             throw ServerIdentityError(
                 "the key in \(files.key) does not belong to the certificate in \(chainFile)")

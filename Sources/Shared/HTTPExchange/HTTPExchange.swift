@@ -82,7 +82,7 @@ extension HTTPExchangeError {
     private static func code(_ code: SecureLinkError.Code) -> Code {
         switch code {
         case .certificateExpired, .certificateNotYetValid, .certificateUntrusted, .foreignServer, .certificateWrongName,
-            .pinMismatch, .protocolVersion, .alpnMismatch, .clientCertificateRefused:
+            .pinMismatch, .protocolVersion, .alpnMismatch, .clientCertificateRefused, .clientCertificateExpired:
             .untrusted
         case .configuration, .pinRefused: .configuration
         case .nameResolution, .connectTimeout, .connectRefused, .networkUnreachable, .notTLS, .plainHTTP, .signInPage,

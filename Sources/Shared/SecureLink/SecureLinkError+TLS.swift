@@ -50,6 +50,9 @@ extension SecureLinkError {
         case SSL_AD_HANDSHAKE_FAILURE where situation.clientCertificateRequested && !situation.clientCertificateGiven:
             // TLS 1.2 has no separate alert for a missing certificate.
             self.init(.clientCertificateRefused, Self.certificateWanted)
+        case SSL_AD_CERTIFICATE_EXPIRED where situation.clientCertificateGiven:
+            self.init(
+                .clientCertificateExpired, "the server says that the client certificate is not valid now: \(summary)")
         case SSL_AD_BAD_CERTIFICATE, SSL_AD_UNSUPPORTED_CERTIFICATE, SSL_AD_CERTIFICATE_REVOKED,
             SSL_AD_CERTIFICATE_EXPIRED, SSL_AD_CERTIFICATE_UNKNOWN, SSL_AD_UNKNOWN_CA, SSL_AD_ACCESS_DENIED,
             SSL_AD_DECRYPT_ERROR:

@@ -33,6 +33,8 @@ package struct SecureLinkError: Error, Hashable, Sendable, CustomStringConvertib
         case pinMismatch
         /// The server wants a client certificate. None was given, or the server refused it.
         case clientCertificateRefused
+        /// The server says that the client's certificate has ended, or is not valid yet.
+        case clientCertificateExpired
 
         // The life of a connection
         /// The peer closed the connection during the handshake, or later without TLS's goodbye.

@@ -73,6 +73,13 @@ extension DiagnosisTests {
         Case(
             "a copy of the disk", Facts.link(.refused, "cloned"), .login, .failed, "another computer", "device approve"),
         Case("cloned, so TLS", Facts.link(.refused, "cloned"), .tls, .ok),
+        Case(
+            "a full server", Facts.link(.waiting, "server_unable", "the server's disk is full"), .login, .failed,
+            "the server's disk is full", "saker-server doctor"),
+        Case("a full server, so TLS", Facts.link(.waiting, "server_unable", "the server's disk is full"), .tls, .ok),
+        Case(
+            "a server of another year", Facts.link(.refused, "client_certificate_expired"), .tls, .failed, "",
+            "is its clock right"),
         Case("revoked, so TLS", Facts.link(.refused, "revoked"), .tls, .ok),
         Case("service", Facts.link(.refused, "service_unknown"), .login, .failed, "service", "id in [service]"),
         Case("entity", Facts.link(.refused, "parameter_refused"), .login, .failed, "", "entity in [service]"),

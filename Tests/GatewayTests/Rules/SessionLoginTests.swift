@@ -151,8 +151,20 @@ import TrackWire
         bench.connect()
         _ = bench.receive(.hello(MachineBench.hello()))
         let actions = bench.admit(MachineBench.admission(), barrier: .clockWrong("it says 1970"))
-        #expect(refused(actions)?.code == .busy && refused(actions)?.reason == "it says 1970")
+        #expect(refused(actions)?.code == .unable && refused(actions)?.reason == "it says 1970")
         #expect(refused(actions)?.retryAfter == 30)
+    }
+
+    /// TLS has asked for no certificate: a vehicle that has no key either hears the reason, and nobody gets in, also when the clock
+    /// is right by then.
+    @Test func aConnectionThatWasTakenByAWrongClockLetsNobodyIn() {
+        for change in [{ _ in }, { $0.ak = "" }] as [(inout Hello) -> Void] {
+            var bench = MachineBench(clockProblem: "it says 1970")
+            bench.connect()
+            let actions = bench.receive(.hello(MachineBench.hello(change)))
+            #expect(refused(actions)?.code == .unable && refused(actions)?.reason == "it says 1970")
+            #expect(actions.last == .close && bench.machine.dropsBytes)
+        }
     }
 
     @Test func aWelcomeComesAfterTheRegistrationAndPushesAreAskedFor() throws {

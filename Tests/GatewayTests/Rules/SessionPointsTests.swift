@@ -127,7 +127,7 @@ import TrackWire
 
     @Test(arguments: [
         (IngestFailure.busy, ClosingCode.busy), (.unknownService, .internal), (.replaced, .replaced), (.rewound, .busy),
-        (.failed, .internal),
+        (.failed, .internal), (.full, .unable), (.clock, .unable),
     ])
     func aFailureEndsTheSessionBehindWhatWasStored(failure: IngestFailure, code: ClosingCode) throws {
         var bench = MachineBench.opened()
@@ -360,7 +360,7 @@ import TrackWire
         var bench = MachineBench.opened()
         let actions = bench.grant(bench.receive(.upload(upload(1...3))), .clockWrong("it says 1970"))
         let closing = frames(actions).first?.closing
-        #expect(closing?.code == .busy && closing?.reason == "it says 1970" && closing?.retryAfter == 30)
+        #expect(closing?.code == .unable && closing?.reason == "it says 1970" && closing?.retryAfter == 30)
         #expect(!actions.contains { if case .note = $0 { true } else { false } })
         // A hint is left out, and nothing ends by it.
         bench = MachineBench.opened()

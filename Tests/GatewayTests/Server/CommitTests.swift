@@ -86,7 +86,7 @@ import TrackWire
             let agent = try await fixture.login()
             agent.send(.upload(upload(1...10)))
             let closing = try #require(await agent.next()?.message?.closing)
-            #expect(closing.code == .busy)
+            #expect(closing.code == .unable)
             #expect(closing.retryAfter == 30)
             #expect(await agent.next() == nil)
             #expect(try await fixture.storedTimes().isEmpty)

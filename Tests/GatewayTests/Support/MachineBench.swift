@@ -19,9 +19,13 @@ struct MachineBench {
     var now: MonotonicTime = .init(milliseconds: 1000)
     var clock = Self.clock
 
-    init(offersCalls: Bool = true, _ configure: (inout GatewayLimits, inout GatewayDeadlines) -> Void = { _, _ in }) {
+    init(
+        offersCalls: Bool = true, clockProblem: String? = nil,
+        _ configure: (inout GatewayLimits, inout GatewayDeadlines) -> Void = { _, _ in }
+    ) {
         configure(&limits, &deadlines)
-        machine = SessionMachine(limits: limits, deadlines: deadlines, offersCalls: offersCalls)
+        machine = SessionMachine(
+            limits: limits, deadlines: deadlines, offersCalls: offersCalls, clockProblem: clockProblem)
     }
 
     static func opened(

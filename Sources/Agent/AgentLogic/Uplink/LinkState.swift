@@ -77,6 +77,8 @@ package struct LinkTrouble: Hashable, Sendable {
         case certificateWrongName = "certificate_wrong_name"
         case pinMismatch = "pin_mismatch"
         case clientCertificateRefused = "client_certificate_refused"
+        /// The server says that this vehicle's certificate has ended, or is not valid yet.
+        case clientCertificateExpired = "client_certificate_expired"
         /// The access key or the application code.
         case keyRefused = "key_refused"
         case serviceUnknown = "service_unknown"
@@ -97,6 +99,8 @@ package struct LinkTrouble: Hashable, Sendable {
         case handshakeCut = "handshake_cut"
         /// A certificate, a key or a name of this agent's own configuration cannot be used.
         case credentialsUnusable = "credentials_unusable"
+        /// The server can store nothing until a person helps there.
+        case serverUnable = "server_unable"
     }
 
     package let kind: Kind
@@ -132,9 +136,9 @@ package struct LinkTrouble: Hashable, Sendable {
         switch cause {
         // Another time may make such a certificate good: the first fix, a clock that is set. Where none can, this is said by the kind.
         case .certificateExpired, .certificateNotYetValid: kind == .authentication
-        case .certificateUntrusted, .certificateWrongName, .pinMismatch, .clientCertificateRefused, .keyRefused,
-            .serviceUnknown, .revoked, .cloned, .parameterRefused,
-            .credentialsUnusable, .protocolVersion, .protocolMismatch:
+        case .certificateUntrusted, .certificateWrongName, .pinMismatch, .clientCertificateRefused,
+            .clientCertificateExpired, .keyRefused, .serviceUnknown, .revoked, .cloned, .parameterRefused,
+            .credentialsUnusable, .protocolVersion, .protocolMismatch, .serverUnable:
             true
         case .nameResolution, .connectTimeout, .connectRefused, .networkUnreachable, .notTLS, .handshakeTimeout,
             .loginTimeout, .plainHTTP, .signInPage, .foreignServer, .handshakeCut:

@@ -151,10 +151,10 @@ struct TrackedVerdict: Hashable {
         if let refusal = facts.refusal {
             let trouble = refusal.trouble
             let who =
-                if trouble.cause == .credentialsUnusable {
-                    "no connection can be made"
-                } else {
-                    trouble.isOwnRefusal ? "this vehicle refuses the server" : "the login is refused"
+                switch trouble.cause {
+                case .credentialsUnusable: "no connection can be made"
+                case .serverUnable: "the server takes no points"
+                default: trouble.isOwnRefusal ? "this vehicle refuses the server" : "the login is refused"
                 }
             found.append(
                 Obstacle(

@@ -313,7 +313,9 @@ final class LinkShell {
         case .transportStands: perform(machine.transportConnected(id, now: now))
         case .secured(let encryption): watch.encryption = encryption
         case .connected: perform(machine.connected(id, now: now))
-        case .failed(let error, let judged): perform(machine.connectFailed(id, trust.trouble(error, judged), now: now))
+        case .failed(let error, let judged):
+            let trouble = trust.trouble(error, judged, certificateEnd: certificateEnd)
+            perform(machine.connectFailed(id, trouble, now: now))
         case .frame(let frame): received(frame, id)
         case .arriving: machine.frameArriving(id, now: now)
         case .violation(let error):
@@ -321,7 +323,7 @@ final class LinkShell {
             perform(machine.protocolViolated(id, reason: reason, now: now))
         case .closed(let error):
             prepared = [:]
-            let trouble = error.map { LinkTrouble($0) } ?? LinkTrouble(.network, "the server closed the connection")
+            let trouble = trust.ending(error, certificateEnd: certificateEnd)
             perform(machine.linkClosed(id, trouble, now: now))
         }
     }

@@ -14,7 +14,8 @@ extension LinkTrouble {
         let kind: Kind
         switch error.code {
         case .connectTimeout, .handshakeTimeout, .peerSilent: kind = .timeout
-        case .clientCertificateRefused, .certificateExpired, .certificateUntrusted, .certificateWrongName, .pinMismatch:
+        case .clientCertificateRefused, .clientCertificateExpired, .certificateExpired, .certificateUntrusted,
+            .certificateWrongName, .pinMismatch:
             kind = .authentication
         case .notTLS, .plainHTTP, .signInPage, .foreignServer, .protocolVersion, .alpnMismatch, .certificateNotYetValid:
             kind = .tls
@@ -38,6 +39,7 @@ extension LinkTrouble {
             self.init(
                 .parameter, reason, cause: .parameterRefused, entity: refused.entity.isEmpty ? nil : refused.entity)
         case .protocol: self.init(.protocolViolation, reason)
+        case .unable: self.init(.server, reason, cause: .serverUnable)
         case .busy, .internal, .unspecified, .UNRECOGNIZED: self.init(.server, reason)
         }
     }
@@ -48,6 +50,7 @@ extension LinkTrouble {
         let reason = "the server closes: \(closing.reason.isEmpty ? "no reason given" : closing.reason)"
         switch closing.code {
         case .cloned: self.init(.authentication, closing.reason, cause: .cloned)
+        case .unable: self.init(.server, closing.reason, cause: .serverUnable)
         case .unspecified, .shutdown, .replaced, .protocol, .busy, .idle, .internal, .UNRECOGNIZED:
             self.init(.server, reason)
         }
@@ -75,6 +78,7 @@ extension LinkTrouble.Cause {
         case .certificateWrongName: self = .certificateWrongName
         case .pinMismatch: self = .pinMismatch
         case .clientCertificateRefused: self = .clientCertificateRefused
+        case .clientCertificateExpired: self = .clientCertificateExpired
         case .configuration, .pinRefused: self = .credentialsUnusable
         case .closedByPeer, .reset, .peerSilent, .sendBufferFull, .cancelled, .other: return nil
         }

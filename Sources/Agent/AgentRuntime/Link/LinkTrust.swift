@@ -62,13 +62,15 @@ final class LinkTrust {
     ///
     /// A certificate that is refused only for a time that may be wrong is tried again soon; every other certificate that is
     /// refused is a matter for a person. So is one that has ended by every clock that may be right.
-    func trouble(_ error: any Error, _ judged: JudgedTime) -> LinkTrouble {
+    ///
+    /// `certificateEnd`: of the vehicle's own certificate, seconds since 1970; nil: it has none, or nobody knows.
+    func trouble(_ error: any Error, _ judged: JudgedTime, certificateEnd: Int64?) -> LinkTrouble {
         guard let refusal = error as? SecureLinkError,
             refusal.code == .certificateExpired || refusal.code == .certificateNotYetValid
         else {
             time.stopWaitingForTime()
             ended = []
-            return LinkTrouble(error, isConnecting: true)
+            return disputed(error, certificateEnd) ?? LinkTrouble(error, isConnecting: true)
         }
         let clock = context.systemClock
         let hasAnother = time.certificateRefused(now: context.now, systemClock: clock)
@@ -82,6 +84,24 @@ final class LinkTrust {
         ended.insert(judged.source == .receiver ? .receiver : .system)
         let mayBeGood = hasAnother ? ended.count < 2 : judged.source == .system(isBelieved: false)
         return LinkTrouble(mayBeGood ? .tls : .authentication, reason, cause: cause)
+    }
+
+    /// What ended a connection; nil: the server closed it. The server judges the vehicle's certificate after the handshake.
+    func ending(_ error: (any Error)?, certificateEnd: Int64?) -> LinkTrouble {
+        guard let error else { return LinkTrouble(.network, "the server closed the connection") }
+        return disputed(error, certificateEnd) ?? LinkTrouble(error)
+    }
+
+    /// The server says that the vehicle's certificate is not valid now, and by the clock here it is. Nil: anything else.
+    private func disputed(_ error: any Error, _ end: Int64?) -> LinkTrouble? {
+        guard let refusal = error as? SecureLinkError, refusal.code == .clientCertificateExpired, let end,
+            let now = believedTime, now.seconds < end
+        else { return nil }
+        return LinkTrouble(
+            .authentication,
+            "the server says that this vehicle's certificate has ended or is not valid yet; the clock here says \(now.second), and it "
+                + "is valid until \(Timestamp(seconds: end).second): is the server's clock right? On the server: date",
+            cause: .clientCertificateExpired)
     }
 
     /// Nothing tells the agent when the system clock is set. While a refusal waits for another time, the agent looks at

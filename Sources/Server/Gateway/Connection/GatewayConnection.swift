@@ -35,12 +35,13 @@ final class GatewayConnection: ChannelDuplexHandler {
     /// The channel asked for bytes while there was no room for a frame.
     private var isReadWanted = false
 
-    init(core: GatewayCore, address: String) {
+    init(core: GatewayCore, address: String, clockProblem: String?) {
         self.core = core
         work = SessionWork(core)
         journal = SessionJournal(core, address: address)
         machine = SessionMachine(
-            limits: core.limits, deadlines: core.deadlines, offersCalls: core.callHandler != nil)
+            limits: core.limits, deadlines: core.deadlines, offersCalls: core.callHandler != nil,
+            clockProblem: clockProblem)
         decoder = FrameDecoder(maximumFrameBytes: core.limits.loginFrameBytes)
     }
 

@@ -150,7 +150,7 @@ enum Login {
             let store = error as? TrackStoreError
             core.lines.write(
                 .error, "The store cannot judge a login", ["reason": "\(store?.detail ?? "\(error)")"], of: .store)
-            if store?.code == .full { throw LoginRefusal(.busy, StoreRefusal.full, retryAfter: 30) }
+            if store?.code == .full { throw LoginRefusal(.unable, StoreRefusal.full, retryAfter: 30) }
             if store?.isRetriable == true { throw LoginRefusal(.busy, "the store is busy", retryAfter: 10) }
             throw LoginRefusal(.internal, "the store failed; the server's log says why", retryAfter: 60)
         }

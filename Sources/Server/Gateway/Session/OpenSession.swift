@@ -140,7 +140,7 @@ struct OpenSession: Hashable {
                 return SessionStep()
             // By this clock the server would refuse genuine points for good.
             case .clockWrong(let reason):
-                return SessionStep(end: .closing(.busy, reason, retryAfter: deadlines.busyRetryAfter))
+                return SessionStep(end: .closing(.unable, reason, retryAfter: deadlines.busyRetryAfter))
             }
         }
     }

@@ -14,8 +14,8 @@ enum SessionEnd: Hashable {
     init(_ failure: IngestFailure, busy: UInt32) {
         switch failure {
         case .busy: self = .closing(.busy, "the store cannot take points now", retryAfter: busy)
-        case .full: self = .closing(.busy, StoreRefusal.full, retryAfter: busy)
-        case .clock: self = .closing(.busy, "the server's clock is wrong: set it on the server", retryAfter: busy)
+        case .full: self = .closing(.unable, StoreRefusal.full, retryAfter: busy)
+        case .clock: self = .closing(.unable, "the server's clock is wrong: set it on the server", retryAfter: busy)
         case .unknownService:
             self = .closing(.internal, "the service does not exist any more: log in again", retryAfter: 1)
         case .replaced:

@@ -151,6 +151,7 @@ extension RefusedCode {
             case .protocol: .protocol
             case .busy, .shutdown: .busy
             case .cloned: .cloned
+            case .unable: .unable
             case .unspecified, .replaced, .idle, .internal, .UNRECOGNIZED: .internal
             }
     }

@@ -28,6 +28,8 @@ struct SessionMachine: Hashable {
     let deadlines: GatewayDeadlines
     /// Whether calls are answered over this connection.
     private let offersCalls: Bool
+    /// Why nobody gets in over this connection, whatever the clock says by now: TLS has asked for no certificate.
+    private let clockProblem: String?
     var phase = Phase.handshake
     /// Of the phase.
     var deadline: MonotonicTime?
@@ -38,7 +40,8 @@ struct SessionMachine: Hashable {
     /// The channel takes what is written.
     private var isWritable = true
 
-    init(limits: GatewayLimits, deadlines: GatewayDeadlines, offersCalls: Bool) {
+    init(limits: GatewayLimits, deadlines: GatewayDeadlines, offersCalls: Bool, clockProblem: String? = nil) {
+        self.clockProblem = clockProblem
         self.limits = limits
         self.deadlines = deadlines
         self.offersCalls = offersCalls
@@ -125,6 +128,10 @@ struct SessionMachine: Hashable {
         guard case .hello(let hello)? = frame.message else {
             return end(.violation("the first frame must be a hello"), now)
         }
+        if let clockProblem {
+            let refusal = LoginRefusal(.unable, clockProblem, retryAfter: deadlines.busyRetryAfter)
+            return refuse(refusal, entity: hello.entity, now)
+        }
         do throws(LoginRefusal) {
             var request = try LoginRules.check(hello, from: peer)
             if peer != nil, !hello.boot.isEmpty, let began {
@@ -151,7 +158,7 @@ struct SessionMachine: Hashable {
             let refusal = LoginRefusal(.busy, "the server stops or restarts", retryAfter: 5)
             return refuse(refusal, entity: request.entity, now)
         case .clockWrong(let reason)?:
-            let refusal = LoginRefusal(.busy, reason, retryAfter: deadlines.busyRetryAfter)
+            let refusal = LoginRefusal(.unable, reason, retryAfter: deadlines.busyRetryAfter)
             return refuse(refusal, entity: request.entity, now)
         case nil: break
         }

@@ -73,7 +73,9 @@ struct CertificateWatch: RepeatedWork {
                 : days < 0 ? "the server's certificate has ended" : "the server's certificate ends soon",
             metadata: [
                 "file": "\(certificateFile)", "days": "\(days)", "message_id": "\(MessageID.certificateEnding)",
-                "advice": "renew it: saker-server certificate renew; the new one is used by itself",
+                "advice": isEarly
+                    ? "is the clock right? date"
+                    : "renew it: saker-server certificate renew; the new one is used by itself",
             ])
     }
 }

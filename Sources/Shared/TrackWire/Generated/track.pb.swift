@@ -91,6 +91,10 @@ package nonisolated enum RefusedCode: SwiftProtobuf.Enum, Swift.CaseIterable {
 
   /// Two computers that run at the same time have the certificate of this device: one is a copy of the other's disk.
   case cloned // = 8
+
+  /// The server can store nothing until a person helps there: its disk is full, or its clock is wrong. Try later. A client that
+  /// does not know the code treats it as BUSY.
+  case unable // = 9
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -108,6 +112,7 @@ package nonisolated enum RefusedCode: SwiftProtobuf.Enum, Swift.CaseIterable {
     case 6: self = .internal
     case 7: self = .revoked
     case 8: self = .cloned
+    case 9: self = .unable
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -123,6 +128,7 @@ package nonisolated enum RefusedCode: SwiftProtobuf.Enum, Swift.CaseIterable {
     case .internal: return 6
     case .revoked: return 7
     case .cloned: return 8
+    case .unable: return 9
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -138,6 +144,7 @@ package nonisolated enum RefusedCode: SwiftProtobuf.Enum, Swift.CaseIterable {
     .internal,
     .revoked,
     .cloned,
+    .unable,
   ]
 
 }
@@ -532,6 +539,9 @@ package nonisolated enum ClosingCode: SwiftProtobuf.Enum, Swift.CaseIterable {
 
   /// As REFUSED_CODE_CLONED.
   case cloned // = 7
+
+  /// As REFUSED_CODE_UNABLE.
+  case unable // = 8
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -548,6 +558,7 @@ package nonisolated enum ClosingCode: SwiftProtobuf.Enum, Swift.CaseIterable {
     case 5: self = .idle
     case 6: self = .internal
     case 7: self = .cloned
+    case 8: self = .unable
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -562,6 +573,7 @@ package nonisolated enum ClosingCode: SwiftProtobuf.Enum, Swift.CaseIterable {
     case .idle: return 5
     case .internal: return 6
     case .cloned: return 7
+    case .unable: return 8
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -576,6 +588,7 @@ package nonisolated enum ClosingCode: SwiftProtobuf.Enum, Swift.CaseIterable {
     .idle,
     .internal,
     .cloned,
+    .unable,
   ]
 
 }
@@ -1533,7 +1546,7 @@ nonisolated extension ColumnType: SwiftProtobuf._ProtoNameProviding {
 }
 
 nonisolated extension RefusedCode: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REFUSED_CODE_UNSPECIFIED\0\u{1}REFUSED_CODE_AUTHENTICATION\0\u{1}REFUSED_CODE_SERVICE\0\u{1}REFUSED_CODE_PARAMETER\0\u{1}REFUSED_CODE_PROTOCOL\0\u{1}REFUSED_CODE_BUSY\0\u{1}REFUSED_CODE_INTERNAL\0\u{1}REFUSED_CODE_REVOKED\0\u{1}REFUSED_CODE_CLONED\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REFUSED_CODE_UNSPECIFIED\0\u{1}REFUSED_CODE_AUTHENTICATION\0\u{1}REFUSED_CODE_SERVICE\0\u{1}REFUSED_CODE_PARAMETER\0\u{1}REFUSED_CODE_PROTOCOL\0\u{1}REFUSED_CODE_BUSY\0\u{1}REFUSED_CODE_INTERNAL\0\u{1}REFUSED_CODE_REVOKED\0\u{1}REFUSED_CODE_CLONED\0\u{1}REFUSED_CODE_UNABLE\0")
 }
 
 nonisolated extension Encoding: SwiftProtobuf._ProtoNameProviding {
@@ -1557,7 +1570,7 @@ nonisolated extension Disk: SwiftProtobuf._ProtoNameProviding {
 }
 
 nonisolated extension ClosingCode: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0CLOSING_CODE_UNSPECIFIED\0\u{1}CLOSING_CODE_SHUTDOWN\0\u{1}CLOSING_CODE_REPLACED\0\u{1}CLOSING_CODE_PROTOCOL\0\u{1}CLOSING_CODE_BUSY\0\u{1}CLOSING_CODE_IDLE\0\u{1}CLOSING_CODE_INTERNAL\0\u{1}CLOSING_CODE_CLONED\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0CLOSING_CODE_UNSPECIFIED\0\u{1}CLOSING_CODE_SHUTDOWN\0\u{1}CLOSING_CODE_REPLACED\0\u{1}CLOSING_CODE_PROTOCOL\0\u{1}CLOSING_CODE_BUSY\0\u{1}CLOSING_CODE_IDLE\0\u{1}CLOSING_CODE_INTERNAL\0\u{1}CLOSING_CODE_CLONED\0\u{1}CLOSING_CODE_UNABLE\0")
 }
 
 nonisolated extension ClientFrame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

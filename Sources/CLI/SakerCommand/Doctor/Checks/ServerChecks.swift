@@ -6,7 +6,7 @@ enum ServerChecks {
     private static let resolving: Set<String> = ["name_resolution"]
     private static let connecting: Set<String> = ["connect_timeout", "connect_refused", "network_unreachable"]
     private static let login: Set<String> = [
-        "key_refused", "service_unknown", "parameter_refused", "login_timeout", "revoked", "cloned",
+        "key_refused", "service_unknown", "parameter_refused", "login_timeout", "revoked", "cloned", "server_unable",
     ]
 
     /// The agent makes no connection at all.
@@ -108,6 +108,11 @@ enum ServerChecks {
                     + "the server: saker-server device approve. This vehicle goes on by itself half an hour after the other one "
                     + "was switched off"
             )
+        case "server_unable":
+            return .failed(
+                .login, reason(link),
+                "The vehicle keeps its points. On the server: sudo -u saker-server saker-server doctor. Then: saker reconnect"
+            )
         case "service_unknown":
             return .failed(
                 .login, "the server does not know the service: \(reason(link))",
@@ -182,6 +187,8 @@ enum ServerChecks {
             return
                 "Put the file right that is named here, or its key in [server] of \(file): the agent reads certificates and keys "
                 + "again by itself. If you change a key, \(reload)"
+        case "client_certificate_expired":
+            return "On the server: is its clock right? date. If this vehicle's certificate has ended: sudo saker renew"
         case "client_certificate_refused":
             return
                 "Set client_certificate and client_key in [server] of \(file) to what the server's authority signed, "
