@@ -39,6 +39,7 @@ import TrackTestKit
             case .startGathering(let entity): "gather as \(entity)"
             case .stopGathering(let entity, let cause): "end gathering as \(entity) by \(cause)"
             case .startLink(let entity): "link as \(entity)"
+            case .logInNow: "log in now"
             case .changeLink(let entity, let atOnce): "link anew as \(entity) \(atOnce ? "at once" : "later")"
             case .stopLink(let milliseconds): "end link within \(milliseconds)"
             case .remember(let target, _):

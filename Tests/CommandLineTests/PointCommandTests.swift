@@ -129,7 +129,7 @@ import Varlink
     }
 
     @Test func theBarShowsHowFarItIs() {
-        var work = ImportWork(file: "x", total: 3000, skipped: 0, isShown: false)
+        var work = ImportWork(file: "x", command: "saker point import x", total: 3000, skipped: 0, isShown: false)
         #expect(work.bar == "[------------------------------] 0 of 3,000 points")
         let chunk = Array(repeating: PointFile.Point(place: "line 2", value: [:]), count: 1500)
         work.took(AddPointsReply(stored: 1500, refused: []), of: chunk)
@@ -166,11 +166,16 @@ import Varlink
             "AddPoints": .error(error.varlinkError.name, error.varlinkError.parameters)
         ])
         let directory = try TemporaryDirectory()
-        let path = try file(directory, "a.csv", table(30))
-        let result = try await agent.saker("point", "import", path, "--skip", "10")
+        let path = try file(directory, "it's here.csv", table(30))
+        let result = try await agent.saker(
+            "point", "import", path, "--skip", "10", "--entity", "van 07", "--time-zone", "+08:00", "--encoding", "utf-8")
         #expect(result.status == 3)
-        #expect(result.errors.contains("from line 12 on"), "\(result.errors)")
-        #expect(result.errors.contains("saker point import \(path) --skip 10"))
+        let told = result.errors.replacing("\n", with: " ")
+        #expect(told.contains("from line 12 on"), "\(told)")
+        let quoted = "'\(directory.path)/it'\\''s here.csv'"
+        #expect(
+            told.contains(" \(quoted) ")
+                && told.contains(" --entity 'van 07' --time-zone +08:00 --encoding utf-8 --skip 10"), "\(told)")
         try await agent.stop()
     }
 

@@ -21,7 +21,7 @@ import Testing
 
     @Test func whoFindsNoRoomIsToldWhenThereIsSome() throws {
         var queue = IngestQueue(capacity: 1000)
-        try add(to: &queue, owner: 1, cost: 900)
+        for owner in 3...11 as ClosedRange<UInt64> { try add(to: &queue, owner: owner, cost: 100) }
         let late = TestOwner(.session(2))
         let tooEarly = queue.reserve(200, for: late)
         #expect(!tooEarly)
@@ -30,9 +30,29 @@ import Testing
         #expect(told.map(\.source) == [.session(2)])
         let inTime = queue.reserve(200, for: late)
         #expect(inTime)
-        let nobody = queue.cancel(200)
+        let nobody = queue.cancel(200, of: late.sender)
         #expect(nobody.isEmpty)
         #expect(queue.reserved == 0)
+    }
+
+    @Test func oneSenderLeavesRoomForTheOthers() throws {
+        var queue = IngestQueue(capacity: 1000)
+        let greedy = vehicle("greedy")
+        let sessions = (1...3).map { TestOwner(.session($0), sender: greedy) }
+        let taken = sessions.map { queue.reserve(125, for: $0) }
+        #expect(taken == [true, true, false])
+        let other = queue.reserve(125, for: TestOwner(.session(9)))
+        #expect(other)
+        // Others end what they had; the one who waits for its own share does not hear of that.
+        #expect(queue.cancel(125, of: vehicle("\(IngestSource.session(9))")).isEmpty)
+        let told = queue.cancel(125, of: greedy)
+        #expect(told.map(\.source) == [.session(3)])
+        let again = queue.reserve(125, for: sessions[2])
+        #expect(again)
+        // Something larger than a share passes when its sender has nothing else.
+        let large = queue.reserve(500, for: TestOwner(.request(1)))
+        let next = queue.reserve(10, for: TestOwner(.request(2), sender: vehicle("\(IngestSource.request(1))")))
+        #expect(large && !next)
     }
 
     @Test func aJobLargerThanAllTheRoomPassesAlone() {

@@ -46,6 +46,20 @@ import Testing
         }
     }
 
+    /// Characters of an encoding that is not read are not guessed; a file without such is the same in all of them.
+    @Test(arguments: ["GB2312", "koi8-r", "Shift_JIS"])
+    func aDeclaredEncodingThatIsNotReadIsRefused(_ name: String) throws {
+        let declaration = #"<?xml version="1.0" encoding="\#(name)"?>"#
+        let plain = Self.gpx.replacing("Łódź–Köln 😀 €", with: "Koeln")
+        #expect(try points((declaration + plain).utf8).first?.fields[.objectName] == "Koeln")
+        for text in [Self.gpx, Self.latin] {
+            let error = #expect(throws: TrackFileError.self) { try points((declaration + text).utf8) }
+            #expect(error?.description.contains("\"\(name)\"") == true, "\(String(describing: error))")
+            #expect(error?.description.contains("iconv -f \(name)") == true)
+            #expect(try points((declaration + text).utf8, .encoding(.utf8)).first?.problem == nil)
+        }
+    }
+
     /// A declaration that cannot be true changes nothing.
     @Test func utf8ThatSaysUTF16IsReadAsItIs() throws {
         let found = try points((#"<?xml version="1.0" encoding="utf-16"?>"# + Self.gpx).utf8)

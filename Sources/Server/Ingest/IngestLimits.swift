@@ -1,6 +1,7 @@
 /// Limits of the batches that wait for the store.
 package struct IngestLimits: Hashable, Sendable {
-    /// Most bytes of all batches that wait for the store. When they are used, the writer accepts no batch.
+    /// Most bytes of all batches that wait for the store. When they are used, the writer accepts no batch. One vehicle, and the
+    /// requests of one service together, may use a quarter.
     package var waitingBytes = 256 << 20
     /// Most batches of one transaction.
     package var groupBatches = 1024

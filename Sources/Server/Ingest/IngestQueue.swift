@@ -8,6 +8,10 @@ struct IngestQueue {
     private var firstUnderWay: UInt64?
     /// Reserved bytes: for jobs that wait, jobs in the transaction that runs, and jobs that their owners still make.
     private(set) var reserved = 0
+    /// Of them, for each sender.
+    private var held: [IngestSender: Int] = [:]
+    /// Most that one sender may reserve, unless it has nothing reserved: the others find room however much it brings.
+    private let share: Int
     /// The owners whose last reservation failed.
     private var waiting: [IngestSource: any IngestOwner] = [:]
     /// Sessions with a failed job. To store a later job of such a session would hide the missing points.
@@ -15,6 +19,7 @@ struct IngestQueue {
 
     init(capacity: Int) {
         self.capacity = capacity
+        share = capacity / 4
     }
 
     var count: Int { waitingJobs.count }
@@ -28,18 +33,20 @@ struct IngestQueue {
     /// Reserves memory for a job. True: the caller must pass the reservation to ``add(_:)`` or ``cancel(_:)``. False: the
     /// owner will hear when it may ask again.
     mutating func reserve(_ cost: Int, for owner: any IngestOwner) -> Bool {
+        let before = held[owner.sender] ?? 0
         // A job that is larger than the capacity is accepted when nothing else is reserved.
-        guard reserved == 0 || reserved + cost <= capacity else {
+        guard reserved == 0 || reserved + cost <= capacity && (before == 0 || before + cost <= share) else {
             waiting[owner.source] = owner
             return false
         }
         reserved += cost
+        held[owner.sender] = before + cost
         return true
     }
 
     /// Adds a job with a reservation. Drops it if an earlier job of its session failed. Returns owners who may reserve again.
     mutating func add(_ job: IngestJob) -> [any IngestOwner] {
-        guard !broken.contains(job.owner.source) else { return release(job.cost) }
+        guard !broken.contains(job.owner.source) else { return cancel(job.cost, of: job.owner.sender) }
         added += 1
         var job = job
         job.number = added
@@ -48,8 +55,9 @@ struct IngestQueue {
     }
 
     /// Ends a reservation. Returns the owners who may reserve again.
-    mutating func cancel(_ cost: Int) -> [any IngestOwner] {
-        release(cost)
+    mutating func cancel(_ cost: Int, of sender: IngestSender) -> [any IngestOwner] {
+        release(cost, of: sender)
+        return takeWaiting()
     }
 
     /// The jobs of the next transaction; nil when no job waits. Call ``settle(_:failed:)`` before the next call.
@@ -76,10 +84,14 @@ struct IngestQueue {
     /// owners who may reserve again.
     mutating func settle(_ group: [IngestJob], failed: Set<IngestSource>) -> [any IngestOwner] {
         firstUnderWay = nil
-        let cost = group.reduce(0) { $0 + $1.cost }
-        guard !failed.isEmpty else { return release(cost) }
-        broken.formUnion(failed)
-        return release(cost + waitingJobs.remove { failed.contains($0.owner.source) }.reduce(0) { $0 + $1.cost })
+        for job in group { release(job.cost, of: job.owner.sender) }
+        if !failed.isEmpty {
+            broken.formUnion(failed)
+            for job in waitingJobs.remove(where: { failed.contains($0.owner.source) }) {
+                release(job.cost, of: job.owner.sender)
+            }
+        }
+        return takeWaiting()
     }
 
     /// The writer stores nothing more. Drops and returns the jobs of requests, because requests wait for an answer.
@@ -87,7 +99,7 @@ struct IngestQueue {
         let dropped = waitingJobs.remove { job in
             if case .request = job.owner.source { true } else { false }
         }
-        _ = release(dropped.reduce(0) { $0 + $1.cost })
+        for job in dropped { release(job.cost, of: job.owner.sender) }
         return dropped
     }
 
@@ -97,11 +109,19 @@ struct IngestQueue {
         broken.remove(source)
     }
 
-    private mutating func release(_ cost: Int) -> [any IngestOwner] {
+    private mutating func release(_ cost: Int, of sender: IngestSender) {
         reserved -= cost
-        // Owners hear of free memory only below half. Otherwise each job of a full queue would wake all owners.
+        let left = (held[sender] ?? 0) - cost
+        held[sender] = left > 0 ? left : nil
+    }
+
+    /// The owners who may reserve again.
+    private mutating func takeWaiting() -> [any IngestOwner] {
+        // Owners hear of free memory only below half, of all and of their share. Otherwise each job of a full queue would wake
+        // all owners.
         guard reserved <= capacity / 2, !waiting.isEmpty else { return [] }
-        defer { waiting = [:] }
-        return waiting.sorted { $0.key < $1.key }.map(\.value)
+        let free = waiting.values.filter { (held[$0.sender] ?? 0) <= share / 2 }
+        for owner in free { waiting[owner.source] = nil }
+        return free.sorted { $0.source < $1.source }
     }
 }

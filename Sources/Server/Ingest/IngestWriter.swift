@@ -75,8 +75,8 @@ package final class IngestWriter: Sendable {
     }
 
     /// Ends a reservation without a job.
-    package func cancel(_ cost: Int) {
-        let owners = state.withLock { $0.queue.cancel(cost) }
+    package func cancel(_ cost: Int, of sender: IngestSender) {
+        let owners = state.withLock { $0.queue.cancel(cost, of: sender) }
         for owner in owners { owner.spaceIsFree() }
     }
 
@@ -94,7 +94,7 @@ package final class IngestWriter: Sendable {
             state.isFinished ? nil : jobs.flatMap { state.queue.add($0) }
         }
         guard let owners else {
-            cancel(jobs.reduce(0) { $0 + $1.cost })
+            for job in jobs { cancel(job.cost, of: job.owner.sender) }
             return false
         }
         wake.yield()

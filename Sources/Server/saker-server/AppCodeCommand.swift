@@ -32,10 +32,7 @@ extension Services {
 
         /// The first line of standard input.
         private static func read() throws -> String {
-            if isatty(STDIN_FILENO) == 1 {
-                let prompt = Array("App code: ".utf8)
-                _ = prompt.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
-            }
+            if isatty(STDIN_FILENO) == 1 { Output.ask("App code: ") }
             guard let line = readLine(), !line.isEmpty else {
                 throw ServerError(
                     .usage,

@@ -31,7 +31,13 @@ struct Backups: AsyncParsableCommand {
 
         func run() async throws {
             let backup = Backup(try file.load(), at: directory)
-            let shown = BackupProgress.show { backup.progress }
+            let shown = ShownProgress.of {
+                backup.progress.map { copied, store in
+                    copied < store
+                        ? "copying the store: \(BackupText.share(copied, of: store))"
+                        : "checking the copy: \(BackupText.size(store))"
+                }
+            }
             defer { shown.cancel() }
             let made = try backup.make()
             shown.cancel()
@@ -39,20 +45,25 @@ struct Backups: AsyncParsableCommand {
             Output.print(
                 "\(made.directory): the store (\(BackupText.size(made.storeBytes)), schema \(made.schema)), checked")
             Output.print(BackupText.newest(made.newestReceived))
-            for (name, path) in made.files { Output.print("  \(padded(name, to: 17))\(path)") }
+            Output.pairs(made.files)
             for reason in made.missing { Output.print("NOT in the backup: \(reason)") }
         }
     }
 
-    struct Check: ParsableCommand {
+    struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Reads all of a backup, and says whether it is still what was written.")
 
         @Argument(help: "The directory of the backup.")
         var directory: String
 
-        func run() throws {
-            let found = try BackupCheck.run(directory)
+        func run() async throws {
+            let progress = BackupProgress()
+            let shown = ShownProgress.of { BackupText.read(progress) }
+            defer { shown.cancel() }
+            let found = try BackupCheck.run(directory, progress)
+            shown.cancel()
+            await shown.value
             Output.print(
                 "\(directory): made \(found.made) by \(found.program); the store (\(BackupText.size(found.storeBytes)), "
                     + "schema \(found.schema)) and \(found.files) files are as they were written")
@@ -60,7 +71,7 @@ struct Backups: AsyncParsableCommand {
         }
     }
 
-    struct Restore: ParsableCommand {
+    struct Restore: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Puts the files of a backup back where they were.",
             discussion: """
@@ -81,8 +92,15 @@ struct Backups: AsyncParsableCommand {
                     + "the directories of the server's user are known. Repeat for more.", valueName: "directory"))
         var into: [String] = []
 
-        func run() throws {
-            let done = try Restoration(directory, isStoreOnly: storeOnly, isReplacing: replace, into: into).run()
+        func run() async throws {
+            let progress = BackupProgress()
+            let shown = ShownProgress.of { BackupText.read(progress) }
+            defer { shown.cancel() }
+            let done = try Restoration(
+                directory, isStoreOnly: storeOnly, isReplacing: replace, into: into, progress: progress
+            ).run()
+            shown.cancel()
+            await shown.value
             for path in done.movedAside { Output.print("moved aside: \(path)") }
             for path in done.same { Output.print("same:        \(path)") }
             for path in done.files + [done.store] { Output.print("restored:    \(path)") }
@@ -96,19 +114,13 @@ struct Backups: AsyncParsableCommand {
 }
 
 /// How far a backup is, on a terminal.
-private enum BackupProgress {
-    /// Looks five times a second, beside the thread that copies.
-    static func show(_ look: @escaping @Sendable () -> (copied: Int64, store: Int64)?) -> Task<Void, Never> {
+private enum ShownProgress {
+    /// Looks five times a second, beside the thread that works; nil: there is nothing to tell yet.
+    static func of(_ look: @escaping @Sendable () -> String?) -> Task<Void, Never> {
         Task.detached {
             let line = ProgressLine()
             while !Task.isCancelled {
-                if let (copied, store) = look(), store > 0 {
-                    line.show(
-                        copied < store
-                            ? "copying the store: \(BackupText.size(copied)) of \(BackupText.size(store)), "
-                                + "\(copied * 100 / store) %"
-                            : "checking the copy: \(BackupText.size(store))")
-                }
+                if let text = look() { line.show(text) }
                 try? await Task.sleep(for: .milliseconds(200))
             }
             line.clear()
@@ -117,6 +129,18 @@ private enum BackupProgress {
 }
 
 private enum BackupText {
+    static func share(_ done: Int64, of whole: Int64) -> String {
+        "\(size(done)) of \(size(whole)), \(whole > 0 ? done * 100 / whole : 100) %"
+    }
+
+    /// Nil before it is known how much there is to read.
+    static func read(_ progress: BackupProgress) -> String? {
+        let (bytes, whole) = progress.read
+        guard whole > 0 else { return nil }
+        return bytes < whole
+            ? "reading the backup: \(share(bytes, of: whole))" : "looking at the store: \(size(whole)) are read"
+    }
+
     static func size(_ bytes: Int64) -> String {
         bytes < 1 << 20 ? "\(bytes >> 10) KiB" : bytes < 1 << 30 ? "\(bytes >> 20) MiB" : "\(bytes >> 30) GiB"
     }

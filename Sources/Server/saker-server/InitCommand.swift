@@ -70,7 +70,7 @@ struct Initialize: AsyncParsableCommand {
         initialization.isForLegacyDevices = legacyDevice
         let made = try await initialization.run()
         Output.print("Made in \(directory):")
-        for (name, purpose) in made.files { Output.print("  \(padded(name, to: 19))\(purpose)") }
+        Output.pairs(made.files)
         Output.print()
         Output.print("Service \(made.service.rawValue), \"\(name)\"")
         printKey(made.accessKey, made.token == nil ? made.enrollment : nil)

@@ -59,7 +59,3 @@ struct SakerServer: AsyncParsableCommand {
         ],
         defaultSubcommand: Serve.self)
 }
-
-func padded(_ text: String, to width: Int) -> String {
-    text + String(repeating: " ", count: max(2, width - text.count))
-}

@@ -37,10 +37,7 @@ extension Services {
 
         private static func read() throws -> (key: Secret, secret: Secret?) {
             func ask(_ prompt: String) -> String? {
-                if isatty(STDIN_FILENO) == 1 {
-                    let prompt = Array(prompt.utf8)
-                    _ = prompt.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
-                }
+                if isatty(STDIN_FILENO) == 1 { Output.ask(prompt) }
                 return readLine().map { $0.hasSuffix("\r") ? String($0.dropLast()) : $0 }
             }
             guard let key = ask("Access key (ak): "), !key.isEmpty else {

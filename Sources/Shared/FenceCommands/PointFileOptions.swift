@@ -29,6 +29,13 @@ package struct PointFileOptions: ParsableArguments {
 
     package func validate() throws { _ = try rules() }
 
+    /// As they are typed on a command line.
+    package var words: [String] {
+        [("--time-format", timeFormat), ("--time-zone", timeZone), ("--encoding", encoding)].flatMap { name, value in
+            value.map { [name, $0] } ?? []
+        }
+    }
+
     package func rules() throws -> PointFileRules {
         var rules = PointFileRules()
         if let timeFormat {

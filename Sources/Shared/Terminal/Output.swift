@@ -21,9 +21,16 @@ package enum Output {
         write(TerminalText.safeLines(text) + (text.hasSuffix("\n") ? "" : "\n"), to: STDOUT_FILENO)
     }
 
-    /// A question; the answer is typed behind it.
+    /// A name and a text a line, indented and folded to the terminal.
+    package static func pairs(_ rows: [(String, String)]) {
+        var table = TextTable.pairs
+        for (name, text) in rows { table.add(name, text) }
+        for line in table.lines(width: TerminalSize.columns.map { max($0 - 2, 1) }) { print("  " + line) }
+    }
+
+    /// A question on standard error; the answer is typed behind it.
     package static func ask(_ question: String) {
-        write(TerminalText.safe(question), to: STDOUT_FILENO)
+        write(TerminalText.safe(question), to: STDERR_FILENO)
     }
 
     /// A sentence on standard error, folded to the terminal.

@@ -111,8 +111,9 @@ package final class ByteSource {
         case .utf16:
             throw TrackFileError("it has no mark of UTF-16: give --encoding utf-16le or utf-16be")
         case .nothing:
-            // A declaration in bytes of eight bits cannot be of UTF-16.
-            return TextEncoding.declared(start.prefix(256)).flatMap(TextEncoding.init(name:)) ?? .utf8
+            guard let name = TextEncoding.declared(start.prefix(256)) else { return .utf8 }
+            // A declaration in bytes of eight bits cannot be of UTF-16: whoever converted the file has left it.
+            return TextEncoding(name: name) ?? (name.lowercased().hasPrefix("utf") ? .utf8 : .unknown(String(name.prefix(40))))
         }
     }
 

@@ -4,6 +4,8 @@ package enum TextEncoding: Hashable, Sendable {
     /// Also what is called ISO 8859-1: the characters in which they differ are control characters there, and stand in no file.
     case windows1252
     case utf16(isLittleEndian: Bool)
+    /// One that the file names and that is not read: only what is the same in ASCII.
+    case unknown(String)
 
     /// A name as XML declarations and people write it; nil for an unknown one. UTF-16 without its order is known by the file's
     /// mark, so it has no name here.
@@ -23,14 +25,20 @@ package enum TextEncoding: Hashable, Sendable {
         case .utf8: "UTF-8"
         case .windows1252: "Windows-1252"
         case .utf16: "UTF-16"
+        case .unknown(let name): name
         }
     }
 
     /// What is wrong with a text that is none in this encoding; the subject stands before it.
     var problem: String {
-        self == .utf8
-            ? "is not UTF-8: convert the file, for example with iconv"
-            : "has bytes that are no text in \(name): is the file written in another encoding?"
+        switch self {
+        case .utf8: "is not UTF-8: convert the file, for example with iconv"
+        case .windows1252, .utf16:
+            "has bytes that are no text in \(name): is the file written in another encoding?"
+        case .unknown:
+            "has characters in the encoding that the file names, \"\(name)\", which is not read: convert it with iconv -f \(name) -t UTF-8, "
+                + "or say with --encoding how it really is written"
+        }
     }
 
     /// What the first bytes of a file say for certain: a mark, or the zero beside the first character of UTF-16. Nil: nothing.
@@ -90,6 +98,7 @@ struct TextDecoder {
         for byte in bytes {
             switch encoding {
             case .utf8: text.append(byte)
+            case .unknown: text.append(byte < 0x80 ? byte : Self.wrong)
             case .windows1252:
                 let isSpecial = (0x80...0x9F).contains(byte)
                 let code = isSpecial ? Self.special[Int(byte) - 0x80] : UInt32(byte)

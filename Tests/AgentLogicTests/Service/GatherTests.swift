@@ -199,6 +199,8 @@ private struct RandomServiceDriver {
             case .changeEntity:
                 if !isUplinkRunning || isStopping { problems.append("another entity without an uplink") }
                 if isGathering { problems.append("points of one entity go on as another's") }
+            case .logInNow:
+                if !isUplinkRunning || isStopping { problems.append("a login without an uplink") }
             case .stopUplink:
                 if !isUplinkRunning || isStopping { problems.append("stopped no uplink") }
                 if isGathering { problems.append("gathering outlives the service") }

@@ -202,10 +202,11 @@ struct ServiceMachineTests {
         for entity in [van, "another"] {
             var machine = setup.make()
             let before = machine
+            // A person who starts a service that is offline has perhaps mended the cause: the login does not wait.
+            let isOffline = if case .offline = before.state { true } else { false }
             #expect(
-                machine.startService(entity: entity, request: request(9)) == [
-                    .reply(request(9), .startService(outcome))
-                ])
+                machine.startService(entity: entity, request: request(9))
+                    == (isOffline ? [.logInNow] : []) + [.reply(request(9), .startService(outcome))])
             #expect(machine == before)
         }
     }

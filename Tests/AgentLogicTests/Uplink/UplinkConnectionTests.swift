@@ -94,7 +94,9 @@ struct UplinkConnectionTests {
             #expect(machine.networkChanged(now: 10) == [])
             // A person may have mended it at the server a moment ago.
             var asked = machine
-            #expect(asked.reconnectRequested(now: 10).last == .connect(LinkID(rawValue: 2)))
+            #expect(asked.reconnectRequested(now: 1000).last == .connect(LinkID(rawValue: 2)))
+            var started = machine
+            #expect(started.loginRequested(now: 1000).last == .connect(LinkID(rawValue: 2)))
             #expect(machine.configurationChanged(now: 10).last == .connect(LinkID(rawValue: 2)))
         }
     }
@@ -116,8 +118,19 @@ struct UplinkConnectionTests {
             #expect((floor...floor + 1000).contains(delay))
             #expect(machine.networkChanged(now: 0 + (floor - 1)).contains(.connect(LinkID(rawValue: 2))) == false)
             // But a person's command is never without effect.
-            #expect(machine.reconnectRequested(now: 1).last == .connect(LinkID(rawValue: 2)))
+            #expect(machine.reconnectRequested(now: 1000).last == .connect(LinkID(rawValue: 2)))
         }
+    }
+
+    @Test func aProgramThatAsksWithoutEndMakesOneAttemptASecond() {
+        var machine = UplinkSetup.loggingIn.make()
+        _ = machine.refused(machine.link, keyRefused, retryAfterSeconds: 300, now: 10)
+        let soon = machine.reconnectRequested(now: 400)
+        #expect(soon.delay(of: .step) == 600 && soon.reports == [.refused(until: 1000, keyRefused)])
+        #expect(machine.reconnectRequested(now: 500) == [] && machine.loginRequested(now: 600) == [])
+        #expect(machine.timerFired(.step, now: 1000).last == .connect(machine.link))
+        // An attempt that is under way goes on: who starts a service that runs may do so each second.
+        #expect(machine.loginRequested(now: 5000) == [])
     }
 
     @Test func aChangeOfNetworkCutsAWaitShortButNotMoreThanOnceASecond() {
@@ -140,7 +153,7 @@ struct UplinkConnectionTests {
 
     @Test func aPersonMayAskForANewConnection() {
         var waiting = UplinkSetup.waiting.make()
-        #expect(waiting.reconnectRequested(now: 1).last == .connect(LinkID(rawValue: 2)))
+        #expect(waiting.reconnectRequested(now: 1000).last == .connect(LinkID(rawValue: 2)))
         var online = UplinkMachine.online()
         let old = online.link
         let actions = online.reconnectRequested(now: 1)
@@ -176,7 +189,7 @@ struct UplinkConnectionTests {
         }
         #expect(until >= 300_000)
         var person = machine
-        #expect(person.reconnectRequested(now: 20).contains(.connect(person.link)))
+        #expect(person.reconnectRequested(now: 1000).contains(.connect(person.link)))
         let soon = machine.networkChanged(now: 20)
         #expect(soon.delay(of: .step) == machine.attemptedAt + 1000 - 20)
         #expect(soon.reports == [.refused(until: machine.attemptedAt + 1000, trouble)])

@@ -55,6 +55,8 @@ struct UplinkEventTableTests {
             ("answerOverdue", { machine, _ in machine.answerOverdue(now: 1) }),
             ("networkChanged", { machine, _ in machine.networkChanged(now: 1) }),
             ("reconnectRequested", { machine, _ in machine.reconnectRequested(now: 1) }),
+            ("loginRequested", { machine, _ in machine.loginRequested(now: 1) }),
+            ("loginRequested late", { machine, _ in machine.loginRequested(now: 9000) }),
             ("trustChanged", { machine, _ in machine.trustChanged(now: 1) }),
             ("networkChanged late", { machine, _ in machine.networkChanged(now: 9000) }),
             ("reconnectRequested late", { machine, _ in machine.reconnectRequested(now: 9000) }),

@@ -11,6 +11,8 @@ package struct ServiceMachine: Hashable, Sendable {
         /// The service runs as this entity from now on: the login says it. `atOnce`: log in now; otherwise at the time of the
         /// next try.
         case changeEntity(String, atOnce: Bool)
+        /// Do not wait for the time of the next try: `UplinkMachine.loginRequested`.
+        case logInNow
         /// Wait until the points that are still on their way are in the cache. Then call `UplinkMachine.stop` with this
         /// many milliseconds at most to upload them. Its `finished` comes back as
         /// ``ServiceMachine/uplinkStopped(drained:)``.
@@ -131,7 +133,9 @@ package struct ServiceMachine: Hashable, Sendable {
             // At boot nobody waits: for the caller the service runs already.
             return [reply(request, startRequest == nil ? .alreadyStarted : .inProgress)]
         case .stopping: return [reply(request, .inProgress)]
-        case .online, .offline: return [reply(request, .alreadyStarted)]
+        case .online: return [reply(request, .alreadyStarted)]
+        // The cause may have been mended a moment ago, at the server perhaps.
+        case .offline: return [.logInNow, reply(request, .alreadyStarted)]
         }
         if let problem = EntityName.problem(with: entity) {
             return [reply(request, .parameterError(reason: problem))]

@@ -164,16 +164,22 @@ package struct UplinkMachine: Hashable, Sendable {
         }
     }
 
-    /// A person or a program wants a new connection: it is tried at once, whatever the agent waits for. Only an attempt that is under
-    /// way, and began just now, goes on.
+    /// A person or a program wants a new connection: it is tried at once, whatever the agent waits for, but a second after the attempt
+    /// before at the earliest: a program that asks without end is no flood for the server. An attempt that began just now goes on.
     package mutating func reconnectRequested(now: MonotonicTime) -> [Action] {
         switch phase {
         case .off, .loggingIn: return []
         case .connecting, .handshaking: return startAnew(after: timing.networkChange, now: now)
-        case .waiting: return connect(now: now)
+        case .waiting(let wait): return shorten(wait, to: attemptedAt + timing.networkChange, now: now)
         case .online:
             return stopping == nil ? leave(sayingGoodbye: true, now: now) + connect(now: now) : []
         }
+    }
+
+    /// A wait ends now; an attempt that is under way goes on, and so does a connection.
+    package mutating func loginRequested(now: MonotonicTime) -> [Action] {
+        guard case .waiting = phase else { return [] }
+        return reconnectRequested(now: now)
     }
 
     /// Addresses or routes changed. It makes no sense to wait any longer, and a link may be dead.

@@ -36,6 +36,7 @@ extension Agent {
         case .changeLink(let entity, let atOnce):
             serverFences.runs(as: entity, service: configuration.service.id.rawValue)
             link.changed(entity: entity, atOnce: atOnce)
+        case .logInNow: link.logInNow()
         case .stopLink(let milliseconds): link.stop(within: milliseconds)
         case .remember(let target, let cause): memory.remember(target, stoppedBy: cause)
         case .changed: announce(.service(service.status))

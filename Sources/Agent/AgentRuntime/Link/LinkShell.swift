@@ -115,6 +115,9 @@ final class LinkShell {
         return true
     }
 
+    /// A login does not wait for the time of its next try.
+    func logInNow() { perform(machine.loginRequested(now: context.now)) }
+
     /// Addresses or routes of this machine changed.
     func networkChanged() { perform(machine.networkChanged(now: context.now)) }
 

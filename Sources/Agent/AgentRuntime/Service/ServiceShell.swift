@@ -18,6 +18,8 @@ final class ServiceShell {
         case startLink(entity: String)
         /// The server says that this vehicle is another entity. `atOnce`: log in as it now.
         case changeLink(entity: String, atOnce: Bool)
+        /// Do not wait for the time of the next try.
+        case logInNow
         /// Upload what is left within the time, then close the link. ``ServiceShell/linkStopped(isDrained:)`` is the answer.
         case stopLink(milliseconds: Int64)
         /// Make the target outlive a restart. `stoppedBy`: who told the agent now not to gather; nil: nobody.
@@ -107,6 +109,7 @@ final class ServiceShell {
             stopper = nil
             tell(.changeLink(entity: new, atOnce: atOnce))
             tell(.changed)
+        case .logInNow: tell(.logInNow)
         case .stopUplink(let milliseconds): tell(.stopLink(milliseconds: milliseconds))
         case .setTimer(let timer, let milliseconds):
             timers.set(timer, milliseconds: milliseconds) { [self] in perform(machine.timerFired(timer)) }
@@ -138,6 +141,7 @@ final class ServiceShell {
     /// `entity` nil: the entity that the service ran as last.
     func start(entity wanted: String?) -> EventLoopFuture<StartServiceReply> {
         let promise = context.loop.makePromise(of: StartServiceReply.self)
+        let isOffline = if case .offline = machine.state { true } else { false }
         let request = add(.startService, promise) { [self] reply in
             guard case .startService(let outcome) = reply else { return }
             switch outcome {
@@ -158,9 +162,10 @@ final class ServiceShell {
                     "\(reason); the service stays started and tries again slowly, at once after a reload")
             case .inProgress: promise.fail(.inProgress, .startService, "the service is just being started or stopped")
             case .alreadyStarted:
+                let trouble = isOffline ? "; it is offline, and tries to log in now: see saker status" : ""
                 promise.fail(
                     .alreadyStarted, .startService,
-                    "the service runs already, as \(entity): stop it first to start it as another entity")
+                    "the service runs already, as \(entity): stop it first to start it as another entity\(trouble)")
             }
         }
         perform(machine.startService(entity: wanted ?? entity, isChosen: wanted != nil, request: request))

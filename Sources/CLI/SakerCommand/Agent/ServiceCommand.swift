@@ -155,6 +155,6 @@ struct ReconnectCommand: AsyncParsableCommand {
     @OptionGroup var agent: AgentOptions
 
     func run() async throws {
-        try await agent.call(.reconnect) { (_: ReconnectReply) in ["Connecting. See: saker watch"] }
+        try await agent.call(.reconnect) { (_: ReconnectReply) in ["The agent tries to connect now. See: saker watch"] }
     }
 }

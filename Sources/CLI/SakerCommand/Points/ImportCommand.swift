@@ -56,7 +56,8 @@ extension PointCommand {
                     .failed, "\(file.printable): there is no point in it to send\(leftOut.first.printable)")
             }
             var work = ImportWork(
-                file: file, total: points + leftOut.count, leftOut: leftOut.count, skipped: skip, isShown: !agent.json)
+                file: file, command: command, total: points + leftOut.count, leftOut: leftOut.count, skipped: skip,
+                isShown: !agent.json)
             guard !dryRun else { return try work.finishTrial() }
             var source = try PointFile(file, times: rules)
             for _ in 0..<skip { _ = try source.next() }
@@ -65,6 +66,14 @@ extension PointCommand {
             }
             if agent.json { Output.print(json: work.json.description) }
             try work.finish()
+        }
+
+        /// As a person types it, without what is to be skipped.
+        private var command: String {
+            var words = ["saker", "point", "import", file]
+            if let socket = agent.socket { words += ["--socket", socket] }
+            if let entity { words += ["--entity", entity] }
+            return (words + times.words).map(\.shellWord).joined(separator: " ")
         }
 
         /// How many points there are, and what is none. Tells the latter.
@@ -105,6 +114,8 @@ struct ImportWork {
     private static let barWidth = 30
 
     let file: String
+    /// The command of this import, as it is typed, without what is to be skipped.
+    private let command: String
     /// Points of the file, with those that the import skips and those that cannot be read.
     let total: Int64
     /// Of them, those that cannot be read.
@@ -117,8 +128,9 @@ struct ImportWork {
     private(set) var ignored: [String: IgnoredValue] = [:]
     private let isShown: Bool
 
-    init(file: String, total: Int64, leftOut: Int64 = 0, skipped: Int64, isShown: Bool) {
+    init(file: String, command: String, total: Int64, leftOut: Int64 = 0, skipped: Int64, isShown: Bool) {
         self.file = file
+        self.command = command
         self.total = total
         self.leftOut = leftOut
         self.isShown = isShown
@@ -175,7 +187,7 @@ struct ImportWork {
     func advice(from place: String?) -> String {
         let rest = place.map { " from \($0) on" } ?? ""
         return ". \(Quantity.count(stored, "point")) stored; the rest of the file\(rest) is still to be sent: "
-            + "saker point import \(file) --skip \(done)"
+            + "\(command) --skip \(done)"
     }
 
     var json: JSONValue {

@@ -195,7 +195,7 @@ final class GatewayConnection: ChannelDuplexHandler {
             answer { machine, now, clock in
                 machine.reserved(reservation, cost: cost, reserve(cost, for: link, clock), now: now, clock: clock)
             }
-        case .release(let cost): core.ingest.cancel(cost)
+        case .release(let cost): if let link { core.ingest.cancel(cost, of: link.sender) }
         case .submit(let ticket, let batch, let cost):
             guard let link else { return }
             core.ingest.submit(IngestJob(owner: link, ticket: ticket, batch: batch, cost: cost))

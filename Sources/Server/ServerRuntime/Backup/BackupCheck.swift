@@ -19,17 +19,17 @@ package struct BackupCheck: Sendable {
     /// Reads all of a backup.
     ///
     /// - Throws: ``ServerError`` with the first file that is not as it was written.
-    package static func run(_ directory: String) throws(ServerError) -> Result {
+    package static func run(_ directory: String, _ progress: BackupProgress? = nil) throws(ServerError) -> Result {
         let (manifest, findings) = try read(
-            try BackupFile.opening(directory) { () throws(FileTrouble) in
-                try DirectoryHandle(directory)
-            })
+            try BackupFile.opening(directory) { () throws(FileTrouble) in try DirectoryHandle(directory) }, progress)
         return Result(
             made: manifest.made, program: manifest.program, schema: manifest.schema, storeBytes: manifest.store.bytes,
             newestReceived: findings.newestReceived, files: manifest.files.count)
     }
 
-    static func read(_ handle: borrowing DirectoryHandle) throws(ServerError) -> (BackupManifest, StoreCopy.Findings) {
+    static func read(
+        _ handle: borrowing DirectoryHandle, _ progress: BackupProgress?
+    ) throws(ServerError) -> (BackupManifest, StoreCopy.Findings) {
         let directory = handle.path
         let path = "\(directory)/\(BackupManifest.fileName)"
         guard handle.status(of: FileName(BackupManifest.fileName)) != nil else {
@@ -47,9 +47,10 @@ package struct BackupCheck: Sendable {
             throw ServerError(
                 .file, "\(path) or \(sums) is not what was written: they contradict each other. Take another backup")
         }
+        for entry in [manifest.store] + manifest.files { progress?.expect(entry.bytes) }
         for entry in [manifest.store] + manifest.files {
             let file = "\(directory)/\(entry.name)"
-            let (bytes, sum) = try BackupFile.sum(of: FileName(entry.name), in: handle)
+            let (bytes, sum) = try BackupFile.sum(of: FileName(entry.name), in: handle, progress)
             guard bytes == entry.bytes, sum == entry.sha256 else {
                 throw ServerError(
                     .file,
@@ -63,10 +64,14 @@ package struct BackupCheck: Sendable {
             throw ServerError(
                 .file, "\(directory)/\(BackupManifest.storeName)\(ending) is no part of a backup. Take another backup")
         }
-        do throws(TrackStoreError) {
-            return (manifest, try StoreCopy.examine("\(directory)/\(manifest.store.name)"))
-        } catch {
-            throw ServerError(error)
+        // SQLite opens it by its path, and follows a link that somebody has put there since.
+        let findings = try WorkingUser.withRights(of: handle) { () throws(ServerError) in
+            do throws(TrackStoreError) {
+                return try StoreCopy.examine("\(directory)/\(manifest.store.name)")
+            } catch {
+                throw ServerError(error)
+            }
         }
+        return (manifest, findings)
     }
 }

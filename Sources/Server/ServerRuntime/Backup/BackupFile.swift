@@ -2,6 +2,23 @@ import Crypto
 import DirectoryAccess
 import FoundationEssentials
 import Glibc
+import Synchronization
+
+/// How many bytes of a backup have been read. For another thread than that which reads.
+package final class BackupProgress: Sendable {
+    private let bytes = Atomic<Int64>(0)
+    private let total = Atomic<Int64>(0)
+
+    package init() {}
+
+    /// `whole` is 0 before it is known.
+    package var read: (bytes: Int64, whole: Int64) {
+        (bytes.load(ordering: .relaxed), total.load(ordering: .relaxed))
+    }
+
+    func expect(_ more: Int64) { total.add(more, ordering: .relaxed) }
+    func took(_ count: Int) { bytes.add(Int64(count), ordering: .relaxed) }
+}
 
 /// Large files of a backup, read a piece at a time.
 enum BackupFile {
@@ -9,12 +26,12 @@ enum BackupFile {
 
     /// Size and SHA-256 of a regular file in a directory, as the disk has it.
     static func sum(
-        of name: FileName, in directory: borrowing DirectoryHandle
+        of name: FileName, in directory: borrowing DirectoryHandle, _ progress: BackupProgress? = nil
     ) throws(ServerError) -> (bytes: Int64, sha256: String) {
         let path = "\(directory.path)/\(name.text)"
         let descriptor = try opening(path) { () throws(FileTrouble) in try directory.open(name) }
         defer { close(descriptor) }
-        return try read(descriptor, path) { _ throws(ServerError) in }
+        return try read(descriptor, path) { bytes throws(ServerError) in progress?.took(bytes.count) }
     }
 
     /// SHA-256 of the file to which a link leads; nil when it cannot be read.
@@ -43,9 +60,11 @@ enum BackupFile {
 
     /// Copies what is left of an open file into another one, and gives that its mode, durably.
     static func copy(
-        _ source: Int32, _ path: String, to descriptor: Int32, _ target: String, mode: mode_t
+        _ source: Int32, _ path: String, to descriptor: Int32, _ target: String, mode: mode_t,
+        _ progress: BackupProgress? = nil
     ) throws(ServerError) -> (bytes: Int64, sha256: String) {
         let sum = try read(source, path) { bytes throws(ServerError) in
+            progress?.took(bytes.count)
             var rest = bytes
             while !rest.isEmpty {
                 let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }

@@ -28,11 +28,13 @@ package struct Restoration: Sendable {
     private let directories: [String]
     private let suffix: String
     private let acts: ActJournal
+    private let progress: BackupProgress?
 
     package init(
         _ directory: String, isStoreOnly: Bool, isReplacing: Bool, into directories: [String] = [],
-        acts: ActJournal = ActJournal()
+        acts: ActJournal = ActJournal(), progress: BackupProgress? = nil
     ) {
+        self.progress = progress
         self.directory = directory
         self.isStoreOnly = isStoreOnly
         self.isReplacing = isReplacing
@@ -46,7 +48,7 @@ package struct Restoration: Sendable {
     package func run() throws(ServerError) -> Result {
         let path = directory
         let backup = try BackupFile.opening(path) { () throws(FileTrouble) in try DirectoryHandle(path) }
-        let (manifest, _) = try BackupCheck.read(backup)
+        let (manifest, _) = try BackupCheck.read(backup, progress)
         let plan = try RestorationPlan(manifest, in: backup, isStoreOnly: isStoreOnly, named: directories)
         // Every place is judged before the first file is touched.
         let store = try Place(plan.store, plan)
@@ -73,15 +75,16 @@ package struct Restoration: Sendable {
                 "\(present.joined(separator: ", ")): there already. --replace moves what is there aside, to names that end in "
                     + suffix)
         }
+        for place in [store] + others { progress?.expect(place.entry.bytes) }
         for ending in old { try Place.moveAside(store.name + ending, in: storeDirectory, suffix) }
         for place in others {
             let directory = try place.open(plan)
             if directory.status(of: FileName(place.name)) != nil {
                 try Place.moveAside(place.name, in: directory, suffix)
             }
-            try place.put(from: backup, into: directory)
+            try place.put(from: backup, into: directory, progress)
         }
-        try store.put(from: backup, into: storeDirectory)
+        try store.put(from: backup, into: storeDirectory, progress)
         acts.note(.backupRestore, in: nil, about: "\(directory) to \(store.entry.path)")
         return Result(
             store: store.entry.path, files: others.map(\.entry.path), same: same,
@@ -179,7 +182,9 @@ private struct Place {
     }
 
     /// A new file in place of none, whole or not at all.
-    func put(from backup: borrowing DirectoryHandle, into directory: borrowing DirectoryHandle) throws(ServerError) {
+    func put(
+        from backup: borrowing DirectoryHandle, into directory: borrowing DirectoryHandle, _ progress: BackupProgress?
+    ) throws(ServerError) {
         let unfinished = FileName(name + ".restoring")
         if directory.status(of: unfinished) != nil {
             try step("cannot be removed") { () throws(FileTrouble) in try directory.remove(unfinished) }
@@ -195,7 +200,7 @@ private struct Place {
                 throw BackupFile.failure(entry.path, "cannot be given to the owner of its directory")
             }
             let sum = try BackupFile.copy(
-                source, "\(backup.path)/\(entry.name)", to: target, entry.path, mode: entry.mode)
+                source, "\(backup.path)/\(entry.name)", to: target, entry.path, mode: entry.mode, progress)
             guard sum == (entry.bytes, entry.sha256) else {
                 throw ServerError(.file, "\(backup.path)/\(entry.name) has changed while it was read: begin again")
             }
