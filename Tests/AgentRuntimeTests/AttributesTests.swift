@@ -91,10 +91,10 @@ import Varlink
         try await learn(agent, [("fuel", .double), ("driver", .string)])
         _ = try await agent.client.setAttributes(["fuel": 1, "driver": "set"])
         let provision = try await agent.client.provide()
-        async let first = provision.next(nil)
+        let first = Task { try await provision.next(nil) }
         try await agent.wait("the provider") { $0.agent.attributeShell.status.providers == 1 }
         try await agent.fix(0)
-        let asked = try await first
+        let asked = try await first.value
         #expect(asked.request == 1)
         #expect(asked.time == 1_780_000_000_000)
         #expect(!asked.late && asked.ignored.isEmpty)
@@ -103,14 +103,14 @@ import Varlink
         var second: Int64 = 0
         while true {
             let given = answer
-            async let next = provision.next(given)
+            let next = Task { try await provision.next(given) }
             try await agent.wait("the answer") {
                 let info = $0.agent.attributeShell.report().providers.first
                 return (info?.answered ?? 0) + (info?.late ?? 0) == given.request
             }
             second += 5
             try await agent.fix(second)
-            let reply = try await next
+            let reply = try await next.value
             #expect(reply.ignored.map(\.key) == ["colour"])
             if !reply.late { break }
             answer.request = reply.request
@@ -134,29 +134,29 @@ import Varlink
     /// A provider that was asked for the first point, and has not answered.
     private func askedProvider(of agent: RunningAgent) async throws -> AttributeProvision {
         let provision = try await agent.client.provide()
-        async let asked = provision.next(nil)
+        let asked = Task { try await provision.next(nil) }
         try await agent.wait("the provider") { $0.agent.attributeShell.status.providers == 1 }
         try await agent.fix(0)
-        _ = try await asked
+        _ = try await asked.value
         return provision
     }
 
     @Test func aSilentProviderDelaysAPointAndLosesNone() async throws {
         let agent = try await RunningAgent.start()
         let provision = try await agent.client.provide()
-        async let asked = provision.next(nil)
+        let asked = Task { try await provision.next(nil) }
         try await agent.wait("the provider") { $0.agent.attributeShell.status.providers == 1 }
         try await agent.fix(0)
-        #expect(try await asked.request == 1)
+        #expect(try await asked.value.request == 1)
         // It never answers: the time ends the waiting, and the next points do not wait at all.
         try await gathered(agent, 1)
         try await agent.fix(5)
         try await gathered(agent, 2)
         let late = ProvidedAttributes(request: 1, attributes: ["fuel": 2])
-        async let again = provision.next(late)
+        let again = Task { try await provision.next(late) }
         try await agent.wait("the late answer") { $0.agent.attributeShell.report().providers.first?.late == 1 }
         try await agent.fix(10)
-        #expect(try await again.late)
+        #expect(try await again.value.late)
         try await gathered(agent, 3)
         provision.close()
         let points = try await agent.stop()
@@ -171,10 +171,10 @@ import Varlink
         provision.close()
         try await gathered(agent, 1)
         let other = try await agent.client.provide()
-        async let never = other.next(nil)
+        let never = Task { try await other.next(nil) }
         try await agent.wait("the other provider") { $0.agent.attributeShell.status.providers == 1 }
         try await agent.fix(5)
-        _ = try await never
+        _ = try await never.value
         // Stopped while the point waits: it goes into the ring before the ring closes.
         let points = try await agent.stop()
         #expect(points.map(\.second) == [0, 5])
@@ -203,7 +203,7 @@ import Varlink
             let request = try await provision.next(nil).request
             answered.withLock { $0 = request }
         }
-        async let again: Void = ask()
+        let again = Task { try await ask() }
         // A point that comes before the call has no provider to wait for; the next one has.
         var points: UInt64 = 1
         while answered.withLock({ $0 }) == nil {
@@ -211,7 +211,7 @@ import Varlink
             points += 1
             try await gathered(agent, points)
         }
-        try await again
+        try await again.value
         #expect(answered.withLock { $0 } ?? 0 >= 2)
         provision.close()
         #expect(try await agent.stop().map(\.second) == (0..<Int64(points)).map { $0 * 5 })

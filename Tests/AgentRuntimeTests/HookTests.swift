@@ -173,12 +173,12 @@ import Testing
         try write("long", "#!/bin/sh\necho begun\nsleep 1000\n")
         let running = RunningHooks()
         let path = "\(folder)/long"
-        async let outcome = Task.detached {
+        let outcome = Task.detached {
             HookProcess(path: path, environment: [], input: [], limit: 3_600_000, running: running).run()
-        }.value
+        }
         while running.isEmpty { await Task.yield() }
         running.stop()
-        #expect(await outcome.failure == "it was ended by signal 9")
+        #expect(await outcome.value.failure == "it was ended by signal 9")
         #expect(run("long", running: running).failure?.contains("cannot be started") == true)
     }
 

@@ -97,12 +97,13 @@ import TrackWire
         try await note(agent)
         try await agent.fix(0)
         try await agent.wait("a point") { $0.agent.cacheStatus.points == 1 }
-        async let stopped = agent.client.stopService(timeout: 1)
+        let stopped = Task { try await agent.client.stopService(timeout: 600) }
         try await agent.wait("the end of the session") { $0.agent.report().link.state == .closing }
         try await note(agent)
-        _ = try await stopped
-        _ = try await agent.stop()
+        // A lost connection ends the waiting.
         try await server.stop()
+        _ = try await stopped.value
+        _ = try await agent.stop()
 
         #expect(links == Set(LinkStatus.State.allCases))
         #expect(services == Set(ServiceStatus.State.allCases))

@@ -84,16 +84,17 @@ import Testing
 
     @Test func aJobThatIsDroppedAtOnceMakesRoomForWhoWaits() throws {
         var queue = IngestQueue(capacity: 100)
-        try add(to: &queue, owner: 1, cost: 30)
+        try add(to: &queue, owner: 1, cost: 20)
         let failed = try take(from: &queue, batches: 1, bytes: 1000)
         let late = TestOwner(.session(1))
-        let (isReserved, isReservedToo) = (queue.reserve(70, for: late), queue.reserve(50, for: TestOwner(.session(2))))
+        for owner in 3...4 as ClosedRange<UInt64> { _ = queue.reserve(25, for: TestOwner(.session(owner))) }
+        let (isReserved, isReservedToo) = (queue.reserve(5, for: late), queue.reserve(50, for: TestOwner(.session(2))))
         #expect(isReserved && !isReservedToo)
-        // With the 70 of the late job there is no room to tell anybody of.
+        // With the others' 50 and the 5 of the late job there is no room to tell anybody of.
         #expect(queue.settle(failed, failed: [.session(1)]).isEmpty)
-        let told = queue.add(try job(of: late, ticket: 2, cost: 70))
+        let told = queue.add(try job(of: late, ticket: 2, cost: 5))
         #expect(told.map(\.source) == [.session(2)])
-        #expect(queue.reserved == 0 && queue.count == 0)
+        #expect(queue.reserved == 50 && queue.count == 0)
     }
 
     @Test func whoIsGoneIsToldNothing() throws {

@@ -33,11 +33,11 @@ import TrackTestKit
         #expect(await bench.nextTransaction() == 1)
         // These wait while the first transaction hangs.
         try bench.submit(batch(of: 1), of: session, ticket: 2)
-        async let request = writer.submit([try batch(of: 1), try batch(of: 1)])
+        let request = Task { await writer.submit([try batch(of: 1), try batch(of: 1)]) }
         while writer.waitingBytes < 4 * 200 { await Task.yield() }
         bench.gate.open()
         #expect(await bench.nextTransaction() == 3)
-        #expect(try await request == [.success(0), .success(0)])
+        #expect(try await request.value == [.success(0), .success(0)])
         #expect(await session.settled(2).map(\.ticket) == [1, 2])
     }
 
@@ -67,24 +67,24 @@ import TrackTestKit
         let writer = bench.writer
         try bench.submit(batch(of: 1), of: TestOwner(.session(1)), ticket: 1)
         #expect(await bench.nextTransaction() == 1)
-        async let request = writer.submit([try batch(of: 1)])
+        let request = Task { await writer.submit([try batch(of: 1)]) }
         var iterator = waits.makeAsyncIterator()
         #expect(await iterator.next() == limits.requestWait)
         bench.gate.open()
-        #expect(try await request == [.success(0)])
+        #expect(try await request.value == [.success(0)])
     }
 
     @Test func afterTheEndRequestsAreRefusedAndWhatWaitedIsStored() async throws {
         let bench = try await Bench(isOpen: false)
         let writer = bench.writer
-        async let request = writer.submit([try batch(of: 1)])
+        let request = Task { await writer.submit([try batch(of: 1)]) }
         #expect(await bench.nextTransaction() == 1)
-        async let second = writer.submit([try batch(of: 1)])
+        let second = Task { await writer.submit([try batch(of: 1)]) }
         while writer.waitingBytes < 2 * 200 { await Task.yield() }
         writer.finish()
         bench.gate.open()
-        #expect(try await request == [.success(0)])
-        #expect(try await second == [.success(0)])
+        #expect(try await request.value == [.success(0)])
+        #expect(try await second.value == [.success(0)])
         #expect(await writer.submit([try batch(of: 1)]) == [.failure(.busy)])
         #expect(writer.waitingBytes == 0)
     }
@@ -92,14 +92,14 @@ import TrackTestKit
     @Test func aRequestIsAnsweredWhenTheWriterIsCancelled() async throws {
         let bench = try await Bench(isOpen: false)
         let writer = bench.writer
-        async let request = writer.submit([try batch(of: 1)])
+        let request = Task { await writer.submit([try batch(of: 1)]) }
         #expect(await bench.nextTransaction() == 1)
-        async let second = writer.submit([try batch(of: 1)])
+        let second = Task { await writer.submit([try batch(of: 1)]) }
         while writer.waitingBytes < 2 * 200 { await Task.yield() }
         bench.writing.cancel()
         bench.gate.open()
-        #expect(try await request == [.success(0)])
-        #expect(try await second == [.failure(.busy)])
+        #expect(try await request.value == [.success(0)])
+        #expect(try await second.value == [.failure(.busy)])
     }
 
     @Test func aStoreThatHangsIsWaitedForWithinABound() async throws {

@@ -24,7 +24,7 @@ private func pattern(_ count: Int) -> [UInt8] {
         let server = try await TestServer.tls(workshop.issue("good"))
         let link = try await TestLink.connect(server, options)
         let bytes = pattern(total)
-        async let sending: Void = {
+        let sending = Task {
             var rest = bytes[...]
             while !rest.isEmpty {
                 // Waiting for the socket is this sender's back-pressure; small pieces go a hundred to a flush.
@@ -34,7 +34,7 @@ private func pattern(_ count: Int) -> [UInt8] {
                 }
                 try await link.channel.writeAndFlush(ByteBuffer()).get()
             }
-        }()
+        }
         var received = ByteBuffer()
         receiving: for await event in link.listener.events {
             switch event {
@@ -47,7 +47,7 @@ private func pattern(_ count: Int) -> [UInt8] {
             case .active, .peer, .inputClosed: continue
             }
         }
-        try await sending
+        try await sending.value
         // Not `==` in the expectation: a failure would print megabytes.
         let same = received == ByteBuffer(bytes: bytes)
         #expect(same, "\(received.readableBytes) of \(total) bytes came back")

@@ -167,6 +167,25 @@ import TrackTestKit
         #expect(cache.count == UInt64(numbers.count) && cache.recovery.records == cache.count)
     }
 
+    /// A file with clears is read twice, and the disk refuses the second reading: what the first one found is not taken.
+    @Test(arguments: 1...5) func whatTheSecondReadingDoesNotGiveIsCounted(_ goodOpenings: Int) throws {
+        let ring = Ring()
+        let first = try ring.open()
+        first.fill(0..<300)
+        #expect(try first.clear(entities: nil, from: 0, through: 99, now: 0).isDurable)
+        // The file ends with its last record: the next one has begun.
+        first.fill(300..<2000)
+        let disk = BadBlockFileSystem(ring.disk)
+        disk.bad = (try #require(ring.segmentPaths.first), 0)
+        ring.disk.killProcess()
+        let cache = try TrackCache(directory: Ring.directory, options: ring.options, fileSystem: disk, now: 0)
+        for attempt in 1..<DirectoryState.patience {
+            if attempt == DirectoryState.patience - 1 { disk.goodOpenings = goodOpenings }
+            cache.maintain(now: try #require(cache.nextMaintenance))
+        }
+        #expect(cache.counters.unreadableRecords + cache.count >= 1900, "\(cache.counters)")
+    }
+
     /// A clear was durable. The segment that holds it stays as long as a file with what it took, whoever can read that file.
     @Test func aClearStaysWithTheFileThatNobodyCanRead() throws {
         let ring = Ring()

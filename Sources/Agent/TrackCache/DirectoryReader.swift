@@ -204,14 +204,17 @@ struct DirectoryReader {
         if found.tombstones.count > known {
             // It holds clears that may apply to what stands before them in the same file.
             let (last, end, counted) = (segment.last, segment.end, found.report)
+            found.highestSeen = max(found.highestSeen, last)
+            (segment.last, segment.end) = (header.firstSequence - 1, SegmentHeader.bytes)
             segment.tally = SegmentTally()
             do throws(CacheFileError) {
                 try tally(&segment, header, sequences, path, scanner)
+                (segment.last, segment.end) = (max(last, segment.last), max(end, segment.end))
             } catch {
+                // What only the first pass has read is in no tally: it counts as unread.
                 failure = failure ?? error
             }
             found.report = counted
-            (segment.last, segment.end) = (max(last, segment.last), max(end, segment.end))
         }
         if let failure { throw failure }
     }

@@ -176,12 +176,12 @@ import TrackWire
             let agent = try await fixture.login()
             agent.send(.upload(upload(1...10)))
             #expect(await arrivals.next() == 1)
-            async let stopped: Void = fixture.server.stop()
+            let stopped = Task { await fixture.server.stop() }
             store.open()
             #expect(await agent.next()?.message?.uploadAck?.storedThrough == 10)
             #expect(await agent.next()?.message?.closing?.code == .shutdown)
             #expect(await agent.next() == nil)
-            await stopped
+            await stopped.value
             await fixture.server.core.census.untilEmpty(atMost: .seconds(60))
             #expect(fixture.server.connectionCount == 0)
             #expect(fixture.server.localPort == nil)

@@ -30,9 +30,9 @@ import TrackWire
             let configuration = GatewayConfiguration(
                 host: "127.0.0.1", port: 0, identity: try fixture.certificate.server())
             let second = gateway(configuration, fixture)
-            async let end: Void = second.run()
+            let end = Task { try await second.run() }
             second.requestStop()
-            try await end
+            try await end.value
             #expect(second.localPort == nil)
         }
     }

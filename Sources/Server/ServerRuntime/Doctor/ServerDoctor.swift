@@ -60,20 +60,20 @@ package struct ServerDoctor: Sendable {
         } catch {
             look = .failure(StoreObstacle(detail: error.detail, isForbidden: false))
         }
-        async let disks = DiskProbe.facts(configuration)
-        async let roads = roads(configuration, look)
-        async let callbacks = callbacks(configuration, look)
+        let disks = Task { await DiskProbe.facts(configuration) }
+        let roads = Task { await Self.roads(configuration, look) }
+        let callbacks = Task { await Self.callbacks(configuration, look) }
         var facts = ServerFacts(
             now: SystemClock.now(), configurationPath: configuration.effective.path,
             certificates: certificates, store: store(configuration, look))
         facts.warnings = configuration.effective.warnings
         facts.isServed = ServeLock.isHeld(store: configuration.store.path)
-        facts.disks = await disks
+        facts.disks = await disks.value
         facts.ports = ports
         facts.isClockKept = saker_kernel_clock_is_kept() != 0
         facts.clockMayGoBack = configuration.store.clockMayGoBack
-        facts.roads = await roads
-        facts.callbacks = await callbacks
+        facts.roads = await roads.value
+        facts.callbacks = await callbacks.value
         facts.access = try? look.get().access
         facts.enrolmentProblem = enrolmentProblem
         facts.fleet = try? look.get().fleet

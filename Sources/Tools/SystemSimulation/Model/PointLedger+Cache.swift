@@ -41,6 +41,7 @@ extension PointLedger {
         durableCount = 0
         unreadClears = []
         expectedDisproved = []
+        uncountedDisproved = 0
     }
 
     /// After an operation of the disk thread.
@@ -229,9 +230,16 @@ extension PointLedger {
             waiting.contains { matches($0, selection) }
         }
         guard let place else {
-            throw broken(.exactlyOnce, "\(count) points were dropped for their date, and no date was wrong")
+            // What the disk kept from being counted when it was taken.
+            guard count <= uncountedDisproved else {
+                throw broken(.exactlyOnce, "\(count) points were dropped for their date, and no date was wrong")
+            }
+            uncountedDisproved -= count
+            return
         }
+        let matched = UInt64(waiting.count { matches($0, expectedDisproved[place]) })
         try clear(expectedDisproved[place], count, cache, now)
+        if isBlurred, count < matched { uncountedDisproved += matched - count }
         expectedDisproved.removeFirst(place + 1)
     }
 

@@ -83,6 +83,8 @@ struct PointLedger {
     var entries: [Entry] = []
     /// What the agent is to take from the ring because of its date.
     var expectedDisproved: [CacheSelection] = []
+    /// Points that were dropped for their date and that the cache has not counted yet, because of the disk.
+    var uncountedDisproved: UInt64 = 0
     var byKey: [Key: Int] = [:]
     /// Chosen, and their append not done yet.
     var chosen: [Int] = []

@@ -11,15 +11,15 @@ struct Examination {
 
     /// Ends within about 15 s, whatever hangs.
     func facts() async -> Facts {
-        async let answer = ask()
+        let answer = Task { await ask() }
         let program = MachineProbe.agentProgram()
-        async let unit = MachineProbe.unit()
+        let unit = Task { await MachineProbe.unit() }
         let configuration = await ConfigurationProbe.facts(path: configurationPath, program: program)
         let begun = Facts(
-            socket: socket, answer: await answer, unit: await unit, program: program, user: MachineProbe.user(),
+            socket: socket, answer: await answer.value, unit: await unit.value, program: program, user: MachineProbe.user(),
             configurationPath: configurationPath, configuration: configuration)
-        async let gpsd = self.gpsd(begun)
-        async let server = self.server(begun)
+        let gpsd = Task { await self.gpsd(begun) }
+        let server = Task { await self.server(begun) }
         var facts = begun
         facts.serialPorts = MachineProbe.serialPorts()
         facts.clock = clock(facts.status)
@@ -33,8 +33,8 @@ struct Examination {
         }
         let known = facts
         facts.files = await Deadline.run(seconds: 3) { files(known) } ?? []
-        facts.gpsd = await gpsd
-        facts.server = await server
+        facts.gpsd = await gpsd.value
+        facts.server = await server.value
         return facts
     }
 
