@@ -168,7 +168,8 @@ import Varlink
         let directory = try TemporaryDirectory()
         let path = try file(directory, "it's here.csv", table(30))
         let result = try await agent.saker(
-            "point", "import", path, "--skip", "10", "--entity", "van 07", "--time-zone", "+08:00", "--encoding", "utf-8")
+            "point", "import", path, "--skip", "10", "--entity", "van 07", "--time-zone", "+08:00", "--encoding",
+            "utf-8")
         #expect(result.status == 3)
         let told = result.errors.replacing("\n", with: " ")
         #expect(told.contains("from line 12 on"), "\(told)")

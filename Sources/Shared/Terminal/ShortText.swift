@@ -6,10 +6,14 @@ extension String {
 extension String {
     /// As a word of a command that people type: in quotes when a shell would read it otherwise.
     package var shellWord: String {
-        let isPlain = !isEmpty && unicodeScalars.allSatisfy { scalar in
-            scalar.properties.isAlphabetic || scalar.properties.numericType != nil || "-_./:,+@%=".unicodeScalars.contains(scalar)
-        }
-        return isPlain ? self : "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        let isPlain =
+            !isEmpty
+            && unicodeScalars.allSatisfy { scalar in
+                scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+                    || "-_./:,+@%=".unicodeScalars.contains(scalar)
+            }
+        return isPlain
+            ? self : "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 }
 

@@ -113,7 +113,8 @@ package final class ByteSource {
         case .nothing:
             guard let name = TextEncoding.declared(start.prefix(256)) else { return .utf8 }
             // A declaration in bytes of eight bits cannot be of UTF-16: whoever converted the file has left it.
-            return TextEncoding(name: name) ?? (name.lowercased().hasPrefix("utf") ? .utf8 : .unknown(String(name.prefix(40))))
+            return TextEncoding(name: name)
+                ?? (name.lowercased().hasPrefix("utf") ? .utf8 : .unknown(String(name.prefix(40))))
         }
     }
 

@@ -235,6 +235,8 @@ extension History {
     func earlyAlarmsAreOverdue() {
         guard !earlyMayDiffer else { return }
         let entity = box?.agent.status().service.entity ?? ""
+        let open = fences?.findings.unconfirmedFences(of: entity) ?? []
+        guard !open.contains(where: { fences?.court.hasBecomeEveryones($0, for: entity) ?? false }) else { return }
         fail(
             Violation(
                 guarantee: .fences,

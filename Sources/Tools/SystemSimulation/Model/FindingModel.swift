@@ -249,6 +249,16 @@ struct FindingModel {
         }.map(name)
     }
 
+    /// The server fences of early alarms that it has not confirmed.
+    func unconfirmedFences(of entity: String) -> Set<Int32> {
+        guard let file else { return [] }
+        return Set(
+            file.findings.compactMap { alarm in
+                guard let finding = alarm.finding, file.text(alarm.entity) == entity else { return nil }
+                return finding.isEarly && finding.report == 0 && !finding.isConfirmed ? finding.fence : nil
+            })
+    }
+
     /// Alarms that the server will never take.
     var refusedReports: [String] { (file?.findings ?? []).filter { $0.finding?.report == 3 }.map(name) }
 

@@ -174,7 +174,12 @@ extension PointLedger {
         // What is in doubt may be what the cache does not hold, wherever it stands. What else it does not hold has gone from
         // the front.
         var surplus = max(0, indices.count { entries[$0].doubt == nil } - Int(cache.count))
+        // What memory dropped may stand there, anywhere between the others.
+        let dropped = Set(
+            indices.filter { entries[$0].fate == .droppedInMemory && entries[$0].doubt == nil }.prefix(surplus))
+        surplus -= dropped.count
         let found = indices.map { index in
+            if dropped.contains(index) { return Found(index: index, isAcknowledged: true) }
             let hasGone = surplus > 0
             if entries[index].doubt == nil, hasGone { surplus -= 1 }
             return Found(index: index, isAcknowledged: hasGone)

@@ -16,7 +16,8 @@ struct Examination {
         let unit = Task { await MachineProbe.unit() }
         let configuration = await ConfigurationProbe.facts(path: configurationPath, program: program)
         let begun = Facts(
-            socket: socket, answer: await answer.value, unit: await unit.value, program: program, user: MachineProbe.user(),
+            socket: socket, answer: await answer.value, unit: await unit.value, program: program,
+            user: MachineProbe.user(),
             configurationPath: configurationPath, configuration: configuration)
         let gpsd = Task { await self.gpsd(begun) }
         let server = Task { await self.server(begun) }
