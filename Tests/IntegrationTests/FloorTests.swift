@@ -52,7 +52,7 @@ import Testing
         #expect(imported.status == 0, "\(imported.all)")
 
         let start = Int(Date().timeIntervalSince1970) + 60
-        let source = try ReceiverSource(epochs: ReceiverSource.drive(seconds: 300, from: start), pause: 0.02)
+        let source = try ReceiverSource(epochs: ReceiverSource.drive(seconds: 300, from: start), pause: 0.06)
         let gpsd = try fleet.startGPSD(source: source.address)
         let server = try fleet.startServer()
         let agent = try fleet.startAgent()

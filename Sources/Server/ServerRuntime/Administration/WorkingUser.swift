@@ -49,12 +49,13 @@ package enum WorkingUser {
         try take(for: .store, configuration)
     }
 
-    /// Works in a directory with no more rights than whoever decides what is in it, and has root's again afterwards. For the whole
-    /// process: no other thread may need root's rights meanwhile.
+    /// Works in a directory of another user with no more rights than its owner, and has root's again afterwards. For the whole process:
+    /// no other thread may need root's rights meanwhile.
     static func withRights<Result>(
         of directory: borrowing DirectoryHandle, _ body: () throws(ServerError) -> Result
     ) throws(ServerError) -> Result {
-        guard geteuid() == 0, let owner = owner(of: directory) else { return try body() }
+        guard geteuid() == 0, let owner = directory.status.map({ (user: $0.owner, group: $0.group) }), owner.user != 0
+        else { return try body() }
         var groups = [gid_t](repeating: 0, count: Int(max(getgroups(0, nil), 0)))
         let (count, group) = (getgroups(CInt(groups.count), &groups), getegid())
         guard count >= 0, setgroups(1, [owner.group]) == 0, setegid(owner.group) == 0, seteuid(owner.user) == 0 else {
@@ -70,19 +71,16 @@ package enum WorkingUser {
         return try body()
     }
 
-    /// The user who decides what is in an open directory; nil: root alone.
-    private static func owner(of handle: borrowing DirectoryHandle) -> (user: UInt32, group: UInt32)? {
-        guard let status = handle.status else { return nil }
-        if status.owner != 0 { return (status.owner, status.group) }
-        guard let user = handle.others.first(where: { $0 != DirectoryHandle.anybody }) else { return nil }
-        return (user, getpwuid(user)?.pointee.pw_gid ?? gid_t(user))
-    }
-
+    /// The user who decides what is in a directory; nil: root alone.
     private static func owner(of directory: String) throws(ServerError) -> (user: UInt32, group: UInt32)? {
         var place = directory
         while true {
             do throws(FileTrouble) {
-                return owner(of: try DirectoryHandle(place))
+                let handle = try DirectoryHandle(place)
+                guard let status = handle.status else { return nil }
+                if status.owner != 0 { return (status.owner, status.group) }
+                guard let user = handle.others.first(where: { $0 != DirectoryHandle.anybody }) else { return nil }
+                return (user, getpwuid(user)?.pointee.pw_gid ?? gid_t(user))
             } catch {
                 // Of a directory that is not there, its parent's owner decides what will be there.
                 guard error.isAbsence, place != "/", place != "." else {
