@@ -158,22 +158,6 @@ import TrackTestKit
         #expect(cache.counters.corruptRecords == 1)
     }
 
-    /// In a segment with a clear, which is counted by reading it.
-    @Test func damageAfterOpeningIsNotAcknowledged() throws {
-        let ring = Ring()
-        let cache = try ring.open()
-        cache.fill(0..<100)
-        #expect(try cache.clear(entities: nil, from: 10, through: 19, now: 0).isDurable)
-        cache.fill(100..<200)
-        #expect(cache.count == 190)
-        ring.disk.flip(bit: 1, at: firstRecord + 30 * 68 + 40, of: ring.segmentPaths[0])
-        #expect(cache.numbers().count == 189 && cache.counters.corruptRecords == 1)
-        cache.acknowledge(through: 20, of: cache.streamID, now: 0)
-        #expect(cache.counters.acknowledged == 10 && cache.count == 179)
-        cache.acknowledge(through: 40, of: cache.streamID, now: 0)
-        #expect(cache.counters.acknowledged == 29 && cache.count == 160)
-    }
-
     @Test func eitherHeaderCopyIsEnough() throws {
         for copy in [0, SegmentHeader.copyBytes] {
             for offset in [0, 8, 10, 12, 16, 32, 40, 49, 4095] {

@@ -61,13 +61,10 @@ extension TrackCache {
     private func giveUp(through sequence: UInt64, now: MonotonicTime) -> UInt64 {
         guard sequence > uploading.acknowledged else { return 0 }
         let reached = segments.indices.prefix { segments[$0].first <= sequence }
-        var given: UInt64 = 0
-        if let last = reached.last, segments[last].last > sequence {
-            given = reached.dropLast().reduce(0) { $0 + liveCount($1) } + liveCount(last, through: sequence)
-        } else {
-            given = reached.reduce(0) { $0 + liveCount($1) }
-        }
+        let before = reached.reduce(UInt64(0)) { $0 + liveCount($1) }
         uploading.acknowledged = sequence
+        let after = reached.reduce(UInt64(0)) { $0 + liveCount($1) }
+        var given = before - min(after, before)
         if waiting == nil, writer == nil {
             let number = pending.index(after: sequence)
             pending.removeFirst(number)

@@ -205,28 +205,6 @@ extension TrackCache {
         return liveTally(index).count
     }
 
-    /// How many of them have numbers up to this one. What is damaged since the segment was counted is none of them: it counts as lost.
-    func liveCount(_ index: Int, through sequence: UInt64) -> UInt64 {
-        refreshTally(index)
-        let segment = segments[index]
-        let acknowledged = uploading.acknowledged
-        if segment.isDense { return sequence - max(acknowledged, segment.first - 1) }
-        var count: UInt64 = 0
-        var rest = SegmentTally()
-        let isRead = scan(segment) { record, entity, _ in
-            guard record.sequence > sequence else {
-                if record.sequence > acknowledged { count += 1 }
-                return
-            }
-            rest.add(entity: entity, sequence: record.sequence, time: record.time, bytes: record.bodyBytes)
-        }
-        guard isRead else { return 0 }
-        // What is left is asked for next.
-        partialTally = PartialTally(
-            segment: segment.first, acknowledged: sequence, counted: segment.tally.count, tally: rest)
-        return count
-    }
-
     /// Points of a segment that are neither acknowledged nor cleared.
     func liveTally(_ index: Int) -> SegmentTally {
         refreshTally(index)

@@ -96,7 +96,8 @@ struct StatusView {
             case .unreachable: "gpsd does not answer"
             case .permissionDenied: "gpsd may not be used"
             case .noDevice: "gpsd has no receiver"
-            case .noFix: "no fix yet"
+            // Before the first fix the time is that of the beginning, which is no news.
+            case .noFix: feed.lastFix == nil ? "no fix yet" : "no fix"
             case .fix: "fix"
             }
         // The sentence of the agent names gpsd's address, and why it does not answer.

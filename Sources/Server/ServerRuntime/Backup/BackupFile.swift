@@ -16,8 +16,9 @@ package final class BackupProgress: Sendable {
         (bytes.load(ordering: .relaxed), total.load(ordering: .relaxed))
     }
 
-    func expect(_ more: Int64) { total.add(more, ordering: .relaxed) }
-    func took(_ count: Int) { bytes.add(Int64(count), ordering: .relaxed) }
+    /// A list that somebody has forged may name any number.
+    func expect(_ more: Int64) { total.wrappingAdd(more, ordering: .relaxed) }
+    func took(_ count: Int) { bytes.wrappingAdd(Int64(count), ordering: .relaxed) }
 }
 
 /// Large files of a backup, read a piece at a time.

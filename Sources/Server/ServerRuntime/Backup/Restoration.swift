@@ -61,20 +61,24 @@ package struct Restoration: Sendable {
         let old = ["", "-wal", "-shm"].filter { storeDirectory.status(of: FileName(store.name + $0)) != nil }
         var (same, others): ([String], [Place]) = ([], [])
         var present = old.map { store.entry.path + $0 }
+        var differing: [String] = []
         for place in files {
             if try place.isSame() {
                 same.append(place.entry.path)
             } else {
                 others.append(place)
-                if try place.isTaken() { present.append(place.entry.path) }
+                if try place.isTaken() { differing.append(place.entry.path) }
             }
         }
-        guard isReplacing || present.isEmpty else {
+        guard isReplacing || present.isEmpty && differing.isEmpty else {
+            let facts =
+                (present.isEmpty ? [] : ["\(present.joined(separator: ", ")): there already."])
+                + differing.map { "\($0): its content differs from the backup's." }
             throw ServerError(
                 .exists,
-                "\(present.joined(separator: ", ")): there already. --replace moves what is there aside, to names that end in "
-                    + suffix)
+                "\(facts.joined(separator: " ")) --replace moves what is there aside, to names that end in \(suffix)")
         }
+        present += differing
         for place in [store] + others { progress?.expect(place.entry.bytes) }
         for ending in old { try Place.moveAside(store.name + ending, in: storeDirectory, suffix) }
         for place in others {
