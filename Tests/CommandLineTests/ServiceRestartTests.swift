@@ -47,6 +47,23 @@ import Testing
         #expect(late.status == 0, "\(late.errors)")
     }
 
+    /// The agent answers at once, and its disk takes longer, as the cards of vehicles do.
+    @Test(arguments: [("durable", 0), ("failing", 1)] as [(String, Int32)])
+    func aCommandWaitsForASlowDisk(_ end: String, _ code: Int32) async throws {
+        func status(_ state: String) -> ScriptedAgent.Answer {
+            .reply(["status": ["remembered": ["state": .string(state)]]])
+        }
+        let agent = try await ScriptedServer.start([
+            "StopGather": .reply(["code": 0, "durable": false]),
+            "GetStatus": .turns([status("writing"), status("writing"), status(end)]),
+        ])
+        let result = try await agent.saker("gather", "stop")
+        #expect(
+            result.status == code && result.errors.contains("not on the disk yet") == (code == 1), "\(result.errors)")
+        #expect(try await agent.asked.count == 4)
+        try await agent.stop()
+    }
+
     @Test func aNameThatTheVehicleCannotHaveStopsNothing() async throws {
         let (result, asked) = try await run([Self.refused])
         #expect(result.status == 1 && result.errors.contains("another device is van_09 already"))

@@ -40,8 +40,29 @@ struct AgentOptions: ParsableArguments {
         } else {
             for line in show(try Self.decoded(reply)) { Output.print(line) }
         }
+        try await demandRemembered(reply, of: method)
+    }
+
+    /// The agent answers within 50 ms, and the card of a vehicle may take longer. Waits for its disk, at most ten seconds, before it throws.
+    func demandRemembered(_ reply: JSONValue, of method: AgentMethod) async throws {
+        guard reply["durable"]?.boolValue == false, Self.remembered.contains(method) else {
+            return try Self.demandDurable(reply)
+        }
+        for _ in 0..<100 {
+            switch try? await client.call(.getStatus, parameters: [:])["status"]?["remembered"]?["state"]?.stringValue {
+            case "durable": return
+            case "writing": try await Task.sleep(for: .milliseconds(100))
+            default: return try Self.demandDurable(reply)
+            }
+        }
         try Self.demandDurable(reply)
     }
+
+    /// The methods that change what the status calls remembered.
+    private static let remembered: Set<AgentMethod> = [
+        .startService, .stopService, .startGather, .stopGather, .setIntervals, .setCacheLimit, .setLocationOptions,
+        .resetSettings,
+    ]
 
     /// Throws when the agent has done what it was told, and its disk has not.
     static func demandDurable(_ reply: JSONValue) throws(CommandFailure) {

@@ -50,14 +50,14 @@ extension ServiceCommand {
             let last = wasGathering ? try await gather() : outcome
             if agent.json {
                 Output.print(json: outcome.description)
-                return try AgentOptions.demandDurable(last)
+                return try await agent.demandRemembered(last, of: .startService)
             }
             let reply: StartServiceReply = try AgentOptions.decoded(outcome)
             let name = entity ?? before.service.entity
             let state = reply.outcome == .success ? "is online" : "is offline\(reply.reason.map { ": \($0)" } ?? "")"
             Output.print("The service runs\(name.map { " as \($0)" } ?? "") and \(state).".printable)
             Output.print(wasGathering ? "Gathering." : "Gathering is off, as before: saker gather start")
-            try AgentOptions.demandDurable(last)
+            try await agent.demandRemembered(last, of: .startService)
         }
 
         /// A name that this vehicle cannot have is refused while everything still runs.
