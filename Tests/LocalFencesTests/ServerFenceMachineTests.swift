@@ -16,9 +16,8 @@ import TrackTestKit
     }
 
     private static func fence(_ id: Int32 = 1, _ definition: FenceDefinition = circle()) throws -> ServerFence {
-        ServerFence(
-            try Fence(id: id, definition, at: Timestamp(milliseconds: 0)), since: Timestamp(milliseconds: 0), group: nil
-        )
+        let start = Timestamp(milliseconds: 0)
+        return ServerFence(try Fence(id: id, definition, at: start), since: start, group: nil)
     }
 
     /// In the fence and out of it again.
@@ -387,8 +386,7 @@ import TrackTestKit
         let reach = ServerReach(center: Self.point(0, 0).place, metres: 7)
         box.gather(Self.point(1, 0))
         try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence(), try Self.fence(2)], reach: reach))
-        let set = box.machine.newest
-        let bytes = set.encoded
+        let (set, bytes) = (box.machine.newest, box.machine.newest.encoded)
         #expect(try ServerFenceSet(encoded: bytes) == set)
         for length in 0..<bytes.count {
             #expect(throws: MemoryCodingError.self) { try ServerFenceSet(encoded: Array(bytes[..<length])) }

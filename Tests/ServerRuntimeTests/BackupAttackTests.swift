@@ -154,6 +154,18 @@ import Testing
         #expect(try inOutside() == ["evil.pem"])
     }
 
+    /// SQLite opens a store by its path, so root opens the store of another user's backup with that user's rights: a file that the user may
+    /// not read is not read.
+    @Test func theStoreOfABackupIsReadWithTheRightsOfItsOwner() async throws {
+        try await makeServer()
+        try await makeBackup()
+        try await give(backup)
+        #expect(try await run(serverPath, ["backup", "check", backup]).status == 0)
+        chown(backup + "/tracks.sqlite", 0, 0)
+        let refused = try await run(serverPath, ["backup", "check", backup])
+        #expect(refused.status == 1 && refused.errors.contains("tracks.sqlite"), "\(refused.errors)")
+    }
+
     // MARK: Commands that open the store
 
     @Test func commandsOfRootWorkAsTheOwnerOfTheStore() async throws {

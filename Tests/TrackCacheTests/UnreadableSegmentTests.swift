@@ -89,12 +89,23 @@ import TrackTestKit
 
     /// A ring whose second segment cannot be read from an offset on, opened until it passes over what the disk refuses.
     private func openWithBadBlock(at offset: Int, _ ring: Ring, _ disk: BadBlockFileSystem) throws -> TrackCache {
-        disk.bad = (ring.segmentPaths[1], offset)
-        ring.disk.killProcess()
-        let cache = try TrackCache(directory: Ring.directory, options: ring.options, fileSystem: disk, now: 0)
-        for _ in 1..<DirectoryState.patience { cache.maintain(now: try #require(cache.nextMaintenance)) }
+        let cache = try openWithBadBlock(at: offset, ofFile: 1, ring, disk)
         #expect(cache.state == .disk)
         #expect(cache.recovery.unreadableSegments == 1)
+        return cache
+    }
+
+    /// A file of the ring cannot be read from an offset on, but in the last try so many times.
+    private func openWithBadBlock(
+        at offset: Int, ofFile index: Int, _ ring: Ring, _ disk: BadBlockFileSystem, goodOpenings: Int = 0
+    ) throws -> TrackCache {
+        disk.bad = (ring.segmentPaths[index], offset)
+        ring.disk.killProcess()
+        let cache = try TrackCache(directory: Ring.directory, options: ring.options, fileSystem: disk, now: 0)
+        for attempt in 1..<DirectoryState.patience {
+            if attempt == DirectoryState.patience - 1 { disk.goodOpenings = goodOpenings }
+            cache.maintain(now: try #require(cache.nextMaintenance))
+        }
         return cache
     }
 
@@ -156,11 +167,7 @@ import TrackTestKit
         first.fill(0..<2000)
         #expect(try first.clear(entities: nil, from: 0, through: 1399, now: 0).isDurable)
         first.fill(2000..<5000)
-        let disk = BadBlockFileSystem(ring.disk)
-        disk.bad = (try #require(ring.segmentPaths.first), 300_000)
-        ring.disk.killProcess()
-        let cache = try TrackCache(directory: Ring.directory, options: ring.options, fileSystem: disk, now: 0)
-        for _ in 1..<DirectoryState.patience { cache.maintain(now: try #require(cache.nextMaintenance)) }
+        let cache = try openWithBadBlock(at: 300_000, ofFile: 0, ring, BadBlockFileSystem(ring.disk))
         #expect(cache.recovery.unreadableSegments == 1 && cache.recovery.newest?.time ?? 0 >= 2000)
         let numbers = cache.numbers()
         #expect(numbers.starts(with: 1400..<2000) && (601..<3600).contains(numbers.count), "\(numbers.count)")
@@ -175,14 +182,8 @@ import TrackTestKit
         #expect(try first.clear(entities: nil, from: 0, through: 99, now: 0).isDurable)
         // The file ends with its last record: the next one has begun.
         first.fill(300..<2000)
-        let disk = BadBlockFileSystem(ring.disk)
-        disk.bad = (try #require(ring.segmentPaths.first), 0)
-        ring.disk.killProcess()
-        let cache = try TrackCache(directory: Ring.directory, options: ring.options, fileSystem: disk, now: 0)
-        for attempt in 1..<DirectoryState.patience {
-            if attempt == DirectoryState.patience - 1 { disk.goodOpenings = goodOpenings }
-            cache.maintain(now: try #require(cache.nextMaintenance))
-        }
+        let cache = try openWithBadBlock(
+            at: 0, ofFile: 0, ring, BadBlockFileSystem(ring.disk), goodOpenings: goodOpenings)
         #expect(cache.counters.unreadableRecords + cache.count >= 1900, "\(cache.counters)")
     }
 

@@ -60,6 +60,14 @@ import Testing
         }
     }
 
+    @Test(arguments: ["x; rm -rf ~", "$(id)", "-o/etc/passwd", ""])
+    func theNameOfAnEncodingIsPutIntoNoCommand(_ name: String) {
+        let error = #expect(throws: TrackFileError.self) {
+            try points((#"<?xml version="1.0" encoding="\#(name)"?>"# + Self.gpx).utf8)
+        }
+        #expect(error?.description.contains("convert it to UTF-8") == true, "\(String(describing: error))")
+    }
+
     /// A declaration that cannot be true changes nothing.
     @Test func utf8ThatSaysUTF16IsReadAsItIs() throws {
         let found = try points((#"<?xml version="1.0" encoding="utf-16"?>"# + Self.gpx).utf8)

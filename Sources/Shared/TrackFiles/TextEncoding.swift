@@ -36,9 +36,18 @@ package enum TextEncoding: Hashable, Sendable {
         case .windows1252, .utf16:
             "has bytes that are no text in \(name): is the file written in another encoding?"
         case .unknown:
-            "has characters in the encoding that the file names, \"\(name)\", which is not read: convert it with iconv -f \(name) -t UTF-8, "
-                + "or say with --encoding how it really is written"
+            "has characters in the encoding that the file names, \"\(name)\", which is not read: convert it"
+                + (isPlainName ? " with iconv -f \(name) -t UTF-8" : " to UTF-8")
+                + ", or say with --encoding how it really is written"
         }
+    }
+
+    /// Whether the name is one as XML allows it. A file may name anything, and a person copies the command.
+    private var isPlainName: Bool {
+        name.unicodeScalars.allSatisfy {
+            $0.isASCII && ($0.properties.isAlphabetic || "0123456789._-".unicodeScalars.contains($0))
+        }
+            && name.unicodeScalars.first?.properties.isAlphabetic == true
     }
 
     /// What the first bytes of a file say for certain: a mark, or the zero beside the first character of UTF-16. Nil: nothing.

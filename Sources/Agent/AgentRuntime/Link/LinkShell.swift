@@ -117,7 +117,6 @@ final class LinkShell {
 
     /// A login does not wait for the time of its next try.
     func logInNow() { perform(machine.loginRequested(now: context.now)) }
-
     /// Addresses or routes of this machine changed.
     func networkChanged() { perform(machine.networkChanged(now: context.now)) }
 
@@ -317,8 +316,7 @@ final class LinkShell {
         case .secured(let encryption): watch.encryption = encryption
         case .connected: perform(machine.connected(id, now: now))
         case .failed(let error, let judged):
-            let trouble = trust.trouble(error, judged, certificateEnd: certificateEnd)
-            perform(machine.connectFailed(id, trouble, now: now))
+            perform(machine.connectFailed(id, trust.trouble(error, judged, certificateEnd: certificateEnd), now: now))
         case .frame(let frame): received(frame, id)
         case .arriving: machine.frameArriving(id, now: now)
         case .violation(let error):
@@ -326,8 +324,7 @@ final class LinkShell {
             perform(machine.protocolViolated(id, reason: reason, now: now))
         case .closed(let error):
             prepared = [:]
-            let trouble = trust.ending(error, certificateEnd: certificateEnd)
-            perform(machine.linkClosed(id, trouble, now: now))
+            perform(machine.linkClosed(id, trust.ending(error, certificateEnd: certificateEnd), now: now))
         }
     }
 

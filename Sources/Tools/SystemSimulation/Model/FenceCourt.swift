@@ -117,7 +117,7 @@ struct FenceCourt {
             let memory = try? EntityMemory(encoded: Array(bytes.dropFirst(2 + 16 * Int(bytes[1])))),
             memory != this.memory
         else { return }
-        // By fences that concern only points that came before, the server goes through the new ones too, and no fence is near them.
+        // The batch names fences for its repeated points. The server judges the new points as well then, and no fence is near them.
         if hasRepeated, [memory, this.memory].allSatisfy({ $0.pairs.isEmpty && $0.overspeed == nil }) {
             cases[batch.entity]?.memory = memory
             return

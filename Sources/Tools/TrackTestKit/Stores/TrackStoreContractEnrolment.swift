@@ -1,30 +1,5 @@
-package import TrackModel
+import TrackModel
 package import TrackStore
-
-extension NewToken {
-    /// Different for different numbers.
-    package static func sample(
-        _ number: UInt8, in service: ServiceID, uses: Int = 10, pattern: NamePattern = .wish,
-        approval: TokenApproval = .automatic, end: Timestamp? = nil
-    ) -> NewToken {
-        NewToken(
-            hash: TokenHash(of: "token \(number)"), service: service, uses: uses, end: end, pattern: pattern,
-            approval: approval, note: "note \(number)")
-    }
-}
-
-extension ClaimRequest {
-    /// The box of this number, which has a key of its own, with the token of this number.
-    package static func sample(
-        _ box: UInt8, token: UInt8 = 1, entity: String? = nil, serial: String? = nil, device: UInt8? = nil,
-        end: Int64 = 9000
-    ) -> ClaimRequest {
-        ClaimRequest(
-            token: TokenHash(of: "token \(token)"), keyHash: [UInt8](repeating: box, count: 32), entity: entity,
-            serial: serial, machine: [UInt8](repeating: box &+ 100, count: 32), model: "box", address: "192.0.2.\(box)",
-            device: .sample(device ?? box), certificateEnd: .at(end))
-    }
-}
 
 extension ClaimOutcome {
     package var refusalCode: EnrolmentRefusal.Code? {
