@@ -350,7 +350,7 @@ let tests: [Target] = [
         .crypto, .asn1,
         .x509),
     .tests(of: "DriveSimulation", "Geodesy", "TrackModel", "saker-sim"),
-    .tests(of: "FleetSimulation", "TrackModel", "saker-server", "saker-sim"),
+    .tests(of: "FleetSimulation", "ProgramTestKit", "TrackModel", "saker-server", "saker-sim"),
     .tests(of: "StoreDisk", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", .sqlite),
     .tests(
         "SimulationTests", "AgentControl", "AgentLogic", "AgentRuntime", "AlarmLog", "ConfigurationFile", "FenceJSON",

@@ -27,4 +27,16 @@ import Testing
         #expect(try open(below: directory) == [])
         withExtendedLifetime(process) {}
     }
+    /// Every test that gives a process files of its own runs it so.
+    @Test func noTestLeavesTheFilesOfItsProcessesOpen() throws {
+        let files = try #require(FileManager.default.enumerator(atPath: Repository.root + "/Tests"))
+        var withFiles = 0
+        for case let name as String in files where name.hasSuffix(".swift") && !#filePath.hasSuffix(name) {
+            let text = try Repository.text("Tests/\(name)")
+            guard text.contains("= Process()"), text.contains("FileHandle(for") else { continue }
+            withFiles += 1
+            #expect(!text.contains("process.run()"), "\(name): runWithItsFiles() closes what process.run() leaves open")
+        }
+        #expect(withFiles > 3)
+    }
 }

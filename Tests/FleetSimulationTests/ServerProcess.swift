@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTestKit
 import Testing
 
 /// A real saker-server on ports of the kernel's choice, in a directory of its own.
@@ -47,7 +48,7 @@ final class ServerProcess: Sendable {
         ]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.runWithItsFiles()
         let deadline = ContinuousClock.now + .seconds(120)
         var found: [String: Int]?
         while found == nil, ContinuousClock.now < deadline, process.isRunning {
@@ -111,7 +112,7 @@ final class ServerProcess: Sendable {
         process.arguments = arguments
         process.standardOutput = try FileHandle(forWritingTo: file)
         process.standardError = errors
-        try process.run()
+        try process.runWithItsFiles()
         var text = ""
         while case let piece = errors.fileHandleForReading.availableData, !piece.isEmpty {
             text += String(decoding: piece, as: UTF8.self)

@@ -45,7 +45,7 @@ final class RunningProcess: Sendable {
         let (ended, continuation) = AsyncStream.makeStream(of: Void.self)
         self.ended = ended
         process.terminationHandler = { _ in continuation.finish() }
-        try process.run()
+        try process.runWithItsFiles()
     }
 
     var identifier: Int32 { process.processIdentifier }
