@@ -31,7 +31,7 @@ import TrackWire
             bench.context, executor: journal, areHooksOwed: true, isTold: { [unowned self] in told.contains($0) }
         ) { [unowned self] effect in
             switch effect {
-            case .hooksSettled: break
+            case .came, .hooksSettled: break
             case .heard(let id): unkept.append(id)
             case .acknowledge(let id): acknowledged.append(id)
             case .arrived(let alarm): arrived.append(alarm.content.id)

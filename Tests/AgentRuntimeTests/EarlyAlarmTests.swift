@@ -221,6 +221,26 @@ import TrackWire
         #expect(try box.alarms().map(\.isConfirmed) == [true, false] && box.told.count == 2)
     }
 
+    /// The server sends few pushes at once, so it may not have been able to confirm.
+    @Test func noAlarmIsOverdueWhileTheDiskTakesNoPush() throws {
+        let box = try ServedAgent()
+        _ = try box.login()
+        try box.deliver(5)
+        try box.drive()
+        var message = Push()
+        (message.id, message.type, message.time, message.json) = (1000, 65, 1_780_000_100_000, "{}")
+        box.disk.faults = [DiskFault([.write, .synchronizeData], number: 28)]
+        try box.send(.push(message))
+        try box.wait(seconds: 700)
+        #expect(box.agent.earlyAlarms.overdueCount == 0)
+        box.disk.faults = []
+        try box.send(.push(message))
+        try box.wait(seconds: 500)
+        #expect(box.agent.earlyAlarms.overdueCount == 0)
+        try box.wait(seconds: 200)
+        #expect(box.agent.earlyAlarms.overdueCount == 2)
+    }
+
     /// Messages fill the journal, and it drops the early alarms before the server's pushes come.
     /// Of 60 messages traces of the dropped alarms stay in the journal, of 400 also these are gone.
     @Test(arguments: [60, 400] as [UInt64]) func thePushOfADroppedAlarmConfirmsIt(messages: UInt64) throws {

@@ -45,6 +45,32 @@ import TrackTestKit
         #expect(machine.timerFired(now: 5_000_000) == [] && machine.overdueCount == 1 && machine.count == 0)
     }
 
+    /// The server sends few pushes beside those that the agent has not acknowledged.
+    @Test func timeInWhichTheDiskTakesNoPushDoesNotCount() {
+        var machine = self.machine(10, 20)
+        #expect(machine.acknowledged(through: 10, of: stream, now: 1000) == [.setTimer(milliseconds: 600_000)])
+        machine.came(push: 900, now: 101_000)
+        machine.came(push: 901, now: 102_000)
+        machine.came(push: 900, now: 116_000)
+        // It begins to wait in the meantime.
+        #expect(machine.acknowledged(through: 20, of: stream, now: 151_000) == [.setTimer(milliseconds: 500_000)])
+        #expect(machine.timerFired(now: 651_000) == [])
+        #expect(machine.acknowledged(push: 900, now: 700_000) == [])
+        #expect(machine.acknowledged(push: 900, now: 700_000) == [])
+        #expect(machine.acknowledged(push: 901, now: 701_000) == [.setTimer(milliseconds: 500_000)])
+        // Short work of the disk moves no timer.
+        machine.came(push: 902, now: 1_200_000)
+        #expect(machine.acknowledged(push: 902, now: 1_200_005) == [])
+        #expect(machine.timerFired(now: 1_201_000) == [.setTimer(milliseconds: 5)])
+        #expect(machine.timerFired(now: 1_201_005) == [.overdue([1]), .report([1]), .setTimer(milliseconds: 100_000)])
+        // What was not acknowledged when the link closed counts no longer: the server sends it again.
+        machine.came(push: 903, now: 1_202_000)
+        machine.linkClosed()
+        #expect(machine.loggedIn(as: "van", now: 1_300_000) == [.setTimer(milliseconds: 600_000)])
+        #expect(machine.acknowledged(push: 903, now: 1_300_001) == [])
+        #expect(machine.timerFired(now: 1_900_000) == [.overdue([2]), .report([2])])
+    }
+
     /// Without a link the server cannot send its push.
     @Test func onlyTheTimeOfASessionCounts() {
         var machine = self.machine(10)

@@ -67,6 +67,23 @@ import TrackTestKit
         }
     }
 
+    @Test func damageStaysWhetherItWasSynchronisedOrNot() throws {
+        for seed in 0..<20 as Range<UInt64> {
+            let disk = disk()
+            let file = try disk.open("/d/a", .replace)
+            try disk.synchronizeDirectory("/d")
+            _ = try write(disk, file, [1, 2, 3])
+            try disk.synchronize(file)
+            _ = try write(disk, file, [4, 5], at: 3)
+            disk.flip(bit: 3, at: 0, of: "/d/a")
+            disk.flip(bit: 3, at: 4, of: "/d/a")
+            #expect(disk.contents(of: "/d/a") == [9, 2, 3, 4, 13])
+            try disk.synchronize(file)
+            disk.crash(seed: seed)
+            #expect(disk.contents(of: "/d/a") == [9, 2, 3, 4, 13])
+        }
+    }
+
     @Test func aFailedSynchronisationLosesWhatItShows() throws {
         let disk = disk()
         let file = try disk.open("/d/a", .replace)

@@ -37,10 +37,18 @@ final class DiskNode {
         changes = []
     }
 
-    /// Damage to what is stored, whoever looks at it.
+    /// Damage to what is stored, whoever looks at it: also to what the kernel has and the platter has not.
     func flip(bit: Int, at offset: Int) {
-        if offset < visible.count { visible[offset] ^= 1 << UInt8(bit & 7) }
-        if offset < durable.count { durable[offset] ^= 1 << UInt8(bit & 7) }
+        let mask: UInt8 = 1 << UInt8(bit & 7)
+        if offset < visible.count { visible[offset] ^= mask }
+        if offset < durable.count { durable[offset] ^= mask }
+        changes = changes.map { change in
+            guard case .write(let start, var bytes) = change, bytes.indices.contains(offset - start) else {
+                return change
+            }
+            bytes[offset - start] ^= mask
+            return .write(offset: start, bytes: bytes)
+        }
     }
 
     /// The power is gone: of what was not synchronised anything may have arrived, sector by sector, in any order.

@@ -14,6 +14,8 @@ internal import TrackWire
 /// alarms, on the disk thread, one timer, and the system's journal. Everything else leaves as an ``Effect``.
 final class AlarmShell {
     enum Effect {
+        /// The server has sent this push, and it goes to the disk.
+        case came(UInt64)
         /// The push is on the disk: acknowledge it to the server.
         case acknowledge(UInt64)
         /// The alarm is on the disk for the first time: tell everybody.
@@ -99,7 +101,10 @@ final class AlarmShell {
             id: push.id, type: push.type, entity: entity, time: push.time,
             received: context.systemTime.milliseconds, body: push.json)
         let actions = inbox.received(push.id, bytes: push.json.utf8.count)
-        if actions.contains(.journal(push.id)) { waiting[push.id] = alarm }
+        if actions.contains(.journal(push.id)) {
+            waiting[push.id] = alarm
+            tell(.came(push.id))
+        }
         perform(actions)
     }
 

@@ -142,7 +142,10 @@ extension Agent {
 
     func route(_ effect: AlarmShell.Effect) {
         switch effect {
-        case .acknowledge(let id): link.acknowledge(push: id)
+        case .came(let push): earlyAlarms.came(push)
+        case .acknowledge(let id):
+            link.acknowledge(push: id)
+            earlyAlarms.acknowledged(push: id)
         case .arrived(let alarm):
             serverFences.heard(push: alarm.content.id)
             onChange(.alarm(AlarmReport(alarm)))

@@ -81,12 +81,8 @@ final class EarlyAlarmShell {
     func open() {
         guard journal != nil else { return }
         let now = context.now
-        let isAccepted = onJournal { journal -> Result<[UnconfirmedAlarm], CacheFileError> in
-            do throws(CacheFileError) {
-                return .success(try journal.unconfirmed(now: now))
-            } catch {
-                return .failure(error)
-            }
+        let isAccepted = onJournal { journal in
+            Result { () throws(CacheFileError) in try journal.unconfirmed(now: now) }
         } then: { [self] result in
             switch result {
             case .success(let found): recalled(found)
@@ -142,6 +138,10 @@ final class EarlyAlarmShell {
 
     /// The server has sent a push, and the journal does not say that it confirms an alarm.
     func heard(_ push: UInt64) { confirmations.heard(push: push) }
+
+    /// A push goes to the disk; and it is there, and acknowledged.
+    func came(_ push: UInt64) { confirmations.came(push: push, now: context.now) }
+    func acknowledged(push: UInt64) { perform(confirmations.acknowledged(push: push, now: context.now)) }
 
     /// Whether this process or the one before has told the alarm of a push, and the push has not come.
     func hasTold(_ push: UInt64) -> Bool { confirmations.awaits(push: push) }

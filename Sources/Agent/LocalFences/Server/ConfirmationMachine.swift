@@ -47,11 +47,12 @@ package struct ConfirmationMachine: Hashable, Sendable {
         var isAcknowledged = false
         /// The ring has lost points, and the disk does not say whether this one is among them.
         var isInDoubt = false
-        /// Since when the server can send its push: it has the point, and the agent is logged in as the entity.
+        /// Since when the server can send its push, by `sendingTime`: it has the point, and the agent is logged in as the entity.
         var waitsSince: MonotonicTime?
     }
 
-    /// Milliseconds for which the server could send its push, in one session.
+    /// Milliseconds for which the server could send its push, in one session. While the disk of the vehicle does not take a push, the
+    /// server sends few others, so this time does not count.
     package static let patience: Int64 = 600_000
     /// Alarms that are watched; of more, the newest.
     package static let most = 10_000
@@ -63,6 +64,14 @@ package struct ConfirmationMachine: Hashable, Sendable {
     private var present: ExactName?
     /// Pushes that came and that the disk did not take.
     private var heard: Set<UInt64> = []
+    /// Pushes of this session that the agent has not acknowledged.
+    private var unacknowledged: Set<UInt64> = []
+    /// Since when there are any.
+    private var heldSince: MonotonicTime?
+    /// Milliseconds for which there were any before.
+    private var heldFor: Int64 = 0
+    /// The timer fired while there were any.
+    private var isTimerDue = false
     /// Their confirmation did not come in time.
     package private(set) var overdueCount: UInt64 = 0
 
@@ -102,11 +111,29 @@ package struct ConfirmationMachine: Hashable, Sendable {
         entries = entries.filter { $0.value.push != push }
     }
 
+    /// The server has sent a push, which goes to the disk.
+    package mutating func came(push: UInt64, now: MonotonicTime) {
+        guard unacknowledged.count < Self.most else { return }
+        heldSince = heldSince ?? now
+        unacknowledged.insert(push)
+    }
+
+    /// The disk has taken a push, and the agent has acknowledged it.
+    package mutating func acknowledged(push: UInt64, now: MonotonicTime) -> [Action] {
+        guard unacknowledged.remove(push) != nil, unacknowledged.isEmpty else { return [] }
+        heldFor += heldSince.map { now - $0 } ?? 0
+        heldSince = nil
+        guard isTimerDue else { return [] }
+        isTimerDue = false
+        return setTimer(now: now)
+    }
+
     /// A login succeeded.
     package mutating func loggedIn(as entity: String, now: MonotonicTime) -> [Action] {
         present = ExactName(entity)
+        let since = sendingTime(now)
         for (number, entry) in entries {
-            entries[number]?.waitsSince = entry.isAcknowledged && entry.entity == present ? now : nil
+            entries[number]?.waitsSince = entry.isAcknowledged && entry.entity == present ? since : nil
         }
         return setTimer(now: now)
     }
@@ -115,6 +142,8 @@ package struct ConfirmationMachine: Hashable, Sendable {
     package mutating func linkClosed() {
         present = nil
         for number in entries.keys { entries[number]?.waitsSince = nil }
+        // The server sends again what was not acknowledged.
+        (unacknowledged, heldSince, heldFor, isTimerDue) = ([], nil, 0, false)
     }
 
     /// The server has every point of the stream through this one. `isLogin`: as it said at the login; then points of other
@@ -123,6 +152,7 @@ package struct ConfirmationMachine: Hashable, Sendable {
         through sequence: UInt64, of stream: StreamID, isLogin: Bool = false, now: MonotonicTime
     ) -> [Action] {
         if isLogin || stored?.stream == stream { stored = Stored(stream: stream, through: sequence) }
+        let since = sendingTime(now)
         var isNews = false
         var doubtful: [UInt64] = []
         for (number, entry) in entries
@@ -134,7 +164,7 @@ package struct ConfirmationMachine: Hashable, Sendable {
             }
             entries[number]?.isAcknowledged = true
             guard entry.entity == present else { continue }
-            entries[number]?.waitsSince = now
+            entries[number]?.waitsSince = since
             isNews = true
         }
         var actions = report(doubtful)
@@ -169,8 +199,13 @@ package struct ConfirmationMachine: Hashable, Sendable {
     }
 
     package mutating func timerFired(now: MonotonicTime) -> [Action] {
+        guard heldSince == nil else {
+            isTimerDue = true
+            return []
+        }
+        let sendingTime = sendingTime(now)
         let late = entries.filter { entry in
-            entry.value.waitsSince.map { now - $0 >= Self.patience } ?? false
+            entry.value.waitsSince.map { sendingTime - $0 >= Self.patience } ?? false
         }.keys.sorted()
         overdueCount += UInt64(late.count)
         // Whatever the server judged from, what the vehicle has told belongs into the history.
@@ -187,6 +222,9 @@ package struct ConfirmationMachine: Hashable, Sendable {
 
     private func setTimer(now: MonotonicTime) -> [Action] {
         guard let first = entries.values.compactMap(\.waitsSince).min() else { return [] }
-        return [.setTimer(milliseconds: max(0, first + Self.patience - now))]
+        return [.setTimer(milliseconds: max(0, first + Self.patience - sendingTime(now)))]
     }
+
+    /// A clock that stands while a push is not acknowledged.
+    private func sendingTime(_ now: MonotonicTime) -> MonotonicTime { (heldSince ?? now) + -heldFor }
 }
