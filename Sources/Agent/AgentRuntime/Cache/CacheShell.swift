@@ -69,11 +69,8 @@ final class CacheShell {
         _ context: ShellContext, executor: any CacheExecutor, directory: String, snapshot: CacheSnapshot,
         tell: @escaping (Effect) -> Void
     ) {
-        self.context = context
-        self.executor = executor
-        self.directory = directory
-        self.snapshot = snapshot
-        self.tell = tell
+        (self.context, self.executor, self.directory) = (context, executor, directory)
+        (self.snapshot, self.tell) = (snapshot, tell)
         timers = ShellTimers(context)
         callers = PatientCallers(context)
     }
@@ -333,14 +330,17 @@ final class CacheShell {
     private func tellLosses() {
         let lost = losses.filter { $0.value > 0 }
         guard lost != toldLosses else { return }
+        let new = lost.keys.filter { lost[$0] ?? 0 > toldLosses[$0] ?? 0 }
         // What the disk damaged says nothing of the next point.
-        let repeating = ["bound", "memory_full", "disk_hangs", "refused"].filter { lost[$0] ?? 0 > toldLosses[$0] ?? 0 }
+        let repeating = ["bound", "memory_full", "disk_hangs", "refused"].filter(new.contains)
         if let reason = repeating.first { latestLoss = (reason, context.now) }
         toldLosses = lost
         (lastLoss, lossSeen) = (context.systemTime, context.now)
         let reasons = lost.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
         context.log.warning(
-            "Points are lost, and the server does not have them",
+            new == ["unreadable"]
+                ? "The disk refuses to show points, and the server does not have them"
+                : "Points are lost, and the server does not have them",
             metadata: .event(.cacheDropped, ["reasons": "\(reasons)"]))
         tell(.changed)
         tell(.lost(lost.mapValues { Int64(clamping: $0) }))
