@@ -56,12 +56,13 @@ struct JournalProgram: CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// What the connection adds to each of its messages is in SessionJournal's `metadata`.
+    /// What the connection adds to each of its messages is in SessionJournal's `metadata`; RequestLog adds the service.
     private static let server = JournalProgram(
         name: "saker-server", folder: "Sources/Server",
         always: [
             "sessionRefused": ["ADDRESS"], "streamShared": ["ADDRESS", "ENTITY", "SERVICE", "SESSION"],
-            "callbacksFailing": ["SERVICE"], "callbacksWorking": ["SERVICE"],
+            "callbacksFailing": ["SERVICE"], "callbacksWorking": ["SERVICE"], "callbacksGivenUp": ["SERVICE"],
+            "pointsUnreadable": ["SERVICE"],
         ]
     ) { text in
         text.matches(of: /"message_id": "\\\(MessageID\.([a-zA-Z]+)\)"/).map {

@@ -4,7 +4,7 @@ import Testing
 /// Every line of the log that a sender can cause has a budget. A line that is written without one is in this list, with the reason
 /// why nobody outside can repeat it; a further one needs a budget (`SenderLog`, `LineBudget`), or a place here.
 @Suite struct SenderLineTests {
-    private static let rooms = ["Gateway", "Ingest", "WebAPI"]
+    private static let rooms = ["Gateway", "Ingest", "RoadEngine", "ServerRuntime", "WebAPI"]
 
     /// Lines of a file that have no budget, and why.
     private static let free: [String: (count: Int, why: String)] = [
@@ -23,6 +23,22 @@ import Testing
         ),
         "Ingest/IngestWriter+Fences.swift": (1, "the server starts"),
         "Ingest/IngestWriter.swift": (4, "the store fails, at most once for each wait between two tries"),
+        "RoadEngine/RoadClient.swift": (2, "the road engine begins to fail, or works again"),
+        "ServerRuntime/Enrolment/EnrolmentJournal.swift": (3, "each has a budget"),
+        "ServerRuntime/Exports/Exporting.swift": (3, "the disk or the store fails; once a minute at most"),
+        "ServerRuntime/FrequentRoutes/RouteComputing.swift": (4, "the store fails; once a minute at most"),
+        "ServerRuntime/Metrics/MetricsService.swift": (2, "the server starts, or the address is taken"),
+        "ServerRuntime/Serving/CertificateRenewing.swift": (2, "once for each try at a renewal"),
+        "ServerRuntime/Serving/CopyCleanup.swift": (2, "once for each copy of the store"),
+        "ServerRuntime/Serving/PointRetention.swift": (2, "once for each run"),
+        "ServerRuntime/Serving/Readiness.swift": (3, "the server starts or stops"),
+        "ServerRuntime/Serving/Reloading.swift": (2, "an operator has changed the configuration"),
+        "ServerRuntime/Serving/ServedCertificates.swift": (2, "an operator has changed the certificates"),
+        "ServerRuntime/Serving/ServerRuntime+Warnings.swift": (5, "the server starts"),
+        "ServerRuntime/Serving/ServerRuntime.swift": (4, "the server starts or stops"),
+        "ServerRuntime/Serving/ServiceRemoving.swift": (2, "an operator has deleted a service"),
+        "ServerRuntime/Serving/Upkeep.swift": (4, "once for each run, or a day"),
+        "ServerRuntime/Serving/Watchdog.swift": (2, "the store stops answering, or answers again"),
         "WebAPI/Request/RequestLog.swift": (1, "it is the budget of the clients of a service"),
     ]
 

@@ -5,13 +5,15 @@ import Synchronization
 import Systemd
 import TrackModel
 import TrackStore
+import WebAPI
 
 /// Sends alarms of fences to operators' URLs: for each service one request after the other, in the order of the alarms.
 final class CallbackSending: Service {
     private let store: any CallbackStore
     private let client: CallbackClient
     private let counters: CallbackCounters
-    private let logger: Logger
+    /// The answers of a service's URL cause each line.
+    private let log: RequestLog
     private let now: @Sendable () -> Timestamp
     private let look: Duration
     /// Names this process among the servers that share a store.
@@ -22,8 +24,8 @@ final class CallbackSending: Service {
         store: any CallbackStore, client: CallbackClient, counters: CallbackCounters, logger: Logger,
         now: @escaping @Sendable () -> Timestamp, look: Duration = .milliseconds(CallbackRules.look)
     ) {
-        (self.store, self.client, self.counters, self.logger) = (store, client, counters, logger)
-        (self.now, self.look) = (now, look)
+        (self.store, self.client, self.counters) = (store, client, counters)
+        (self.now, self.look, log) = (now, look, RequestLog(logger, now: now))
     }
 
     func run() async {
@@ -115,32 +117,29 @@ final class CallbackSending: Service {
         }
         tell(machine.withLock { $0.note(answer, of: settlement.service) }, of: settlement.service)
         guard answer != .taken, ended > 0 else { return }
-        logger.warning(
+        log.write(
+            .warning,
             "alarms are given up, which the operator's URL did not take for ten minutes; the history has them",
-            metadata: [
-                "service": "\(settlement.service.rawValue)", "alarms": "\(ended)",
-                "message_id": "\(MessageID.callbacksGivenUp)",
-            ])
+            of: settlement.service, ["alarms": "\(ended)", "message_id": "\(MessageID.callbacksGivenUp)"])
     }
 
     /// `service` nil: it is of no service.
     private func tell(_ news: CallbackMachine.News?, of service: ServiceID?) {
-        var fields: Logger.Metadata = [:]
-        if let service { fields["service"] = "\(service.rawValue)" }
         switch news {
         case .failing(let reason):
-            fields.merge(["reason": "\(reason)", "message_id": "\(MessageID.callbacksFailing)"]) { $1 }
-            logger.warning("the operator's URL takes no alarms", metadata: fields)
+            log.write(
+                .warning, "the operator's URL takes no alarms", of: service,
+                ["reason": "\(reason)", "message_id": "\(MessageID.callbacksFailing)"])
         case .working:
-            fields.merge(["message_id": "\(MessageID.callbacksWorking)"]) { $1 }
-            logger.notice("the operator's URL takes alarms again", metadata: fields)
+            log.write(
+                .notice, "the operator's URL takes alarms again", of: service,
+                ["message_id": "\(MessageID.callbacksWorking)"])
         case .storeFailing(let reason):
-            fields["reason"] = "\(reason)"
-            logger.error(
-                "alarms are not sent to operators' URLs: this server's own store refuses what sending needs",
-                metadata: fields)
+            log.write(
+                .error, "alarms are not sent to operators' URLs: this server's own store refuses what sending needs",
+                of: service, ["reason": "\(reason)"])
         case .storeWorking:
-            logger.notice("the store allows again to send alarms to operators' URLs", metadata: fields)
+            log.write(.notice, "the store allows again to send alarms to operators' URLs", of: service, [:])
         case nil: break
         }
     }

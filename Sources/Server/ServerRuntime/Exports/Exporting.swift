@@ -18,6 +18,8 @@ struct Exporting: Service {
     let directory: ExportDirectory
     let record: ExportCounters
     let logger: Logger
+    /// For lines that clients cause.
+    private let log: RequestLog
     let now: @Sendable () -> Timestamp
     private let look = Duration.seconds(2)
     private let pointsAtOnce: Int
@@ -30,7 +32,7 @@ struct Exporting: Service {
     ) {
         self.pointsAtOnce = pointsAtOnce
         (self.store, self.directory, self.record) = (store, directory, record)
-        (self.logger, self.now) = (logger, now)
+        (self.logger, self.now, log) = (logger, now, RequestLog(logger, now: now))
         worker = directory.worker() ?? Int64.random(in: .min ... .max)
     }
 
@@ -89,12 +91,9 @@ struct Exporting: Service {
             }
             guard try await store.settleExport(job.number, by: worker, result, at: now()) else { return }
             record.finished(points: result.points)
-            logger.info(
-                "an export is done",
-                metadata: [
-                    "service": "\(job.service.rawValue)", "job": "\(job.number)", "points": "\(result.points)",
-                    "bytes": "\(result.bytes)",
-                ])
+            log.write(
+                .info, "an export is done", of: job.service,
+                ["job": "\(job.number)", "points": "\(result.points)", "bytes": "\(result.bytes)"])
         } catch {
             do { try await giveBack(job) } catch let other {
                 // What happened first is the reason.
@@ -133,11 +132,10 @@ struct Exporting: Service {
         }
         guard isWhole else { return nil }
         if let hole = progress.holes.first {
-            logger.error(
-                "stored points cannot be read: the export leaves them out",
-                metadata: [
+            log.write(
+                .error, "stored points cannot be read: the export leaves them out", of: job.service,
+                [
                     "reason": "\(hole.reason)", "chunks": "\(progress.holes.count)", "call": "export/createjob",
-                    "service": "\(job.service.rawValue)",
                     "message_id": "\(MessageID.pointsUnreadable)",
                 ])
         }

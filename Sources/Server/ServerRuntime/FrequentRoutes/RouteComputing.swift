@@ -21,6 +21,8 @@ struct RouteComputing: Service {
     let store: any RouteJobStore
     let compute: Compute
     let logger: Logger
+    /// For lines that clients cause.
+    private let log: RequestLog
     let now: @Sendable () -> Timestamp
     private let look = Duration.seconds(1)
     /// Names the server among those that share a store. Who was killed has another number when it comes back: its claim ends by
@@ -32,6 +34,7 @@ struct RouteComputing: Service {
         store: any RouteJobStore, logger: Logger, now: @escaping @Sendable () -> Timestamp, compute: @escaping Compute
     ) {
         (self.store, self.compute, self.logger, self.now) = (store, compute, logger, now)
+        log = RequestLog(logger, now: now)
     }
 
     init(store: any RouteJobStore, router: APIRouter, logger: Logger) {
@@ -108,7 +111,7 @@ struct RouteComputing: Service {
             return
         }
         guard try await store.settleRouteJob(job.number, by: worker, result, at: now()) else { return }
-        logger.info("the frequent routes of a job are computed", metadata: Self.metadata(job))
+        log.write(.info, "the frequent routes of a job are computed", of: job.service, ["job": "\(job.number)"])
     }
 
     /// False: the job waits, and is tried again after the others. A job that fails again and again while the store takes it back is
@@ -125,7 +128,7 @@ struct RouteComputing: Service {
             }
             try await end(job, APIRouter.routesThatFailed(attempts: attempts))
             failures.forget(job.number)
-            logger.error("frequent routes cannot be computed: the job is refused", metadata: metadata)
+            log.write(.error, "frequent routes cannot be computed: the job is refused", of: job.service, metadata)
             return true
         } catch {
             // The store is in trouble, and not the job.

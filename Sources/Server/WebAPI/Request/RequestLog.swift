@@ -1,21 +1,21 @@
 import Admission
-import Logging
+package import Logging
 import Synchronization
-import TrackModel
+package import TrackModel
 import TrackStore
 
-/// The journal of the Web API. A client can cause each of its lines, so the clients of a service have a budget of lines together, and
-/// those of no known service have one. What was left out is said with the next line.
-final class RequestLog: Sendable {
+/// The journal of the Web API and of the jobs that its clients make. A client can cause each of its lines, so the clients of a service
+/// have a budget of lines together, and those of no known service have one. What was left out is said with the next line.
+package final class RequestLog: Sendable {
     private let logger: Logger
     private let now: @Sendable () -> Timestamp
     private let budgets = Mutex<[ServiceID?: LineBudget]>([:])
 
-    init(_ logger: Logger, now: @escaping @Sendable () -> Timestamp) {
+    package init(_ logger: Logger, now: @escaping @Sendable () -> Timestamp) {
         (self.logger, self.now) = (logger, now)
     }
 
-    func write(
+    package func write(
         _ level: Logger.Level, _ message: Logger.Message, of service: ServiceID? = nil, _ metadata: Logger.Metadata
     ) {
         // The budget only compares times. When the server's clock goes back, it fills later.
