@@ -170,15 +170,16 @@ import TrackTestKit
         let inner: any TrackStore
         private let moved: Mutex<Int32?>
         private let service: ServiceID
+        /// Before the fences over everyone are read, and not before those of an entity.
+        private let isEarly: Bool
 
-        init(_ inner: any TrackStore, moving fence: Int32, in service: ServiceID) {
-            self.inner = inner
-            self.service = service
+        init(_ inner: any TrackStore, moving fence: Int32, in service: ServiceID, isEarly: Bool = false) {
+            (self.inner, self.service, self.isEarly) = (inner, service, isEarly)
             moved = Mutex(fence)
         }
 
         func fences(naming entities: [EntityKey]) async throws(TrackStoreError) -> NamingFences {
-            let fence = entities.isEmpty ? nil : moved.withLock { $0.take() }
+            let fence = entities.isEmpty == isEarly ? moved.withLock { $0.take() } : nil
             if let fence, let now = try await inner.fence(fence, in: service) {
                 var definition = now.fence.definition
                 definition.shape = ShapeDraft(.circle(centre: Degrees(latitude: 41, longitude: 116), radius: 100))
@@ -198,6 +199,13 @@ import TrackTestKit
         batch.fencesUsed = [FencesUsed(version: version, after: .at(-100))]
         let judged = try await desk.judge([batch])
         #expect(judged.flatMap(\.batch.alarms).map { "\($0.alarm.action) \($0.alarm.fence)" } == ["enter \(fence)"])
+    }
+
+    /// The change is in what was read already, and the feed tells it once more.
+    @Test func aChangeThatWasReadBeforeItIsHeardOfHidesNoOtherFence() async throws {
+        let (fence, other) = (try await make(0, ["van"]), try await make(1_000_000, ["van"]))
+        let desk = desk(RestlessStore(store, moving: other, in: service, isEarly: true))
+        #expect(try await alarms(desk, "van", [-20, -15, -7, 0]) == ["enter \(fence)"])
     }
 
     /// A vehicle that is away judges by the fences of before. What operators make meanwhile, the server judges beside them.

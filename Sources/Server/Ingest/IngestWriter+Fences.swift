@@ -36,7 +36,7 @@ extension IngestWriter {
         }
         // What fails here fails again with the next batch, which tells it.
         guard let now = wanted else { return }
-        try? await desk.hear()
+        _ = try? await desk.hear()
         await desk.tellUntold(at: now)
     }
 }

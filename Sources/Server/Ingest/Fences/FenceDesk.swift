@@ -103,12 +103,11 @@ actor FenceDesk {
     private func read(for batches: [IngestBatch]) async throws(TrackStoreError) {
         let ids = Set(batches.map(\.service))
         for attempt in 1...Self.tries {
-            try await hear()
+            _ = try await hear()
             for id in ids where services[id] == nil { try await load(id) }
-            let versions = ids.map { services[$0]?.version }
             guard try await meet(batches), attempt < Self.tries else { return }
-            try await hear()
-            if ids.map({ services[$0]?.version }) == versions { return }
+            // Also a change that was read already makes an entity's own fences unknown.
+            guard try await hear() else { return }
         }
     }
 
@@ -167,7 +166,7 @@ actor FenceDesk {
 
     /// Reads the fences of services before their first batch comes, as long as they are not more than `most` in all.
     func prepare(_ ids: [ServiceID], atMost most: Int) async throws(TrackStoreError) {
-        try await hear()
+        _ = try await hear()
         var count = 0
         for id in ids where services[id] == nil {
             let everyones = FenceFilter(watch: .everyone)
@@ -177,24 +176,26 @@ actor FenceDesk {
         }
     }
 
-    /// Hears of the changes of fences: the next batch is judged by them.
-    func hear() async throws(TrackStoreError) {
+    /// Hears of the changes of fences: the next batch is judged by them. False: there were none.
+    func hear() async throws(TrackStoreError) -> Bool {
         guard var heard = mark else {
             mark = try await store.fenceNews(after: nil, limit: 1).through
-            return
+            return true
         }
+        var hasHeard = false
         while true {
             let found = try await store.fenceNews(after: heard, limit: Self.newsAtOnce)
             guard let news = found.news else {
                 (services, entities) = ([:], RecentTable(capacity: Self.mostEntities))
                 mark = found.through
-                return
+                return true
             }
+            hasHeard = hasHeard || !news.isEmpty
             for (service, changes) in Dictionary(grouping: news, by: \.service) {
                 try await apply(changes, to: service)
             }
             (mark, heard) = (found.through, found.through)
-            if news.count < Self.newsAtOnce { return }
+            if news.count < Self.newsAtOnce { return hasHeard }
         }
     }
 
@@ -276,9 +277,7 @@ actor FenceDesk {
         for fence in services[id]?.cannotRead(unreadable) ?? [] {
             logger.critical(
                 "a fence cannot be read, so it is not judged: delete it, and make it anew",
-                metadata: [
-                    "service": "\(id.rawValue)", "fence": "\(fence.fence)", "reason": "\(fence.reason)",
-                ])
+                metadata: ["service": "\(id.rawValue)", "fence": "\(fence.fence)", "reason": "\(fence.reason)"])
         }
     }
 
