@@ -226,6 +226,19 @@ import TrackTestKit
         #expect(try await alarms([-20, -15, -8, 0]) == ["enter \(new)", "enter \(known)"])
     }
 
+    /// One request may have batches of a hundred entities, each with a thousand alarms. Others wait while they are judged.
+    @Test func whatASenderHasBeyondOneTransactionIsNotJudged() async throws {
+        try await make(0)
+        let names = ["a", "b", "other", "c"]
+        let batches = try names.map { try batch($0, [-20, -15, -7, 0]) }
+        let senders = names.map { name in
+            name == "other" ? IngestSender.vehicle(EntityKey(service: service, name: name)) : .clients(service)
+        }
+        let judged = try await desk(store).judge(batches, of: SenderWorks(senders, most: 7))
+        #expect(judged.map(\.batch.alarms.count) == [1, 1, 1, 0])
+        #expect(judged.map(\.isLeft) == [false, false, false, true])
+    }
+
     // MARK: Before the first batch
 
     @Test func fencesAreReadBeforeTheFirstBatch() async throws {

@@ -29,6 +29,14 @@ import TrackTestKit
         #expect(one.later[vehicle("much")]?.jobs == [1, 2])
     }
 
+    @Test func whatNobodyHasJudgedWaits() {
+        let some = TransactionShare(
+            [("much", 60), ("a", 3), ("much", 0), ("much", 0)].map { (vehicle($0.0), $0.1) }, left: [2, 3], most: 100)
+        #expect(some.now == [0, 1])
+        #expect(some.later[vehicle("much")]?.jobs == [2, 3])
+        #expect(some.later[vehicle("much")]?.rows == 60)
+    }
+
     @Test func randomGroups() {
         let seed = UInt64.random(in: .min ... .max)
         var dice = SplitMix(state: seed)

@@ -19,7 +19,8 @@ extension IngestWriter {
         let mayRetry = !limits.retries.isEmpty
         var results: [BatchResult]
         do throws(TrackStoreError) {
-            var judged = try await desk.judge(group.map(\.batch))
+            let works = SenderWorks(group.map(\.owner.sender), most: limits.groupRows)
+            var judged = try await desk.judge(group.map(\.batch), of: works)
             if let kept = share(of: group, judged) {
                 (group, judged) = (kept.map { group[$0] }, kept.map { judged[$0] })
             }
@@ -40,9 +41,10 @@ extension IngestWriter {
 
     /// Which jobs of a group the transaction stores; the others go back into the queue. Nil: all of them.
     private func share(of group: [IngestJob], _ judged: [JudgedBatch]) -> [Int]? {
-        guard judged.contains(where: { !$0.batch.alarms.isEmpty }) else { return nil }
+        let left = Set(judged.indices.filter { judged[$0].isLeft })
+        guard !left.isEmpty || judged.contains(where: { !$0.batch.alarms.isEmpty }) else { return nil }
         let works = zip(group, judged).map { (sender: $0.0.owner.sender, rows: $0.1.rows) }
-        let share = TransactionShare(works, most: limits.groupRows)
+        let share = TransactionShare(works, left: left, most: limits.groupRows)
         guard !share.later.isEmpty else { return nil }
         state.withLock { state in
             for (sender, later) in share.later {

@@ -180,8 +180,9 @@ struct TransactionShare {
     /// Of a sender: the places of its jobs that wait, in their order, and how many rows one of them causes.
     private(set) var later: [IngestSender: (jobs: [Int], rows: Int)] = [:]
 
-    init(_ jobs: [(sender: IngestSender, rows: Int)], most: Int) {
-        guard jobs.reduce(0, { $0 + $1.rows }) > most else {
+    /// `left`: jobs that nobody has judged yet, because those of their sender before them are enough.
+    init(_ jobs: [(sender: IngestSender, rows: Int)], left: Set<Int> = [], most: Int) {
+        guard !left.isEmpty || jobs.reduce(0, { $0 + $1.rows }) > most else {
             now = Array(jobs.indices)
             return
         }
@@ -189,7 +190,7 @@ struct TransactionShare {
         for (place, job) in jobs.enumerated() {
             totals[job.sender, default: (0, place)].rows += job.rows
         }
-        var left = most
+        var room = most
         var isOver = false
         let order = totals.sorted { ($0.value.rows, $0.value.first) < ($1.value.rows, $1.value.first) }
         let places = Dictionary(grouping: jobs.indices) { jobs[$0].sender }
@@ -197,17 +198,38 @@ struct TransactionShare {
             var waits: [Int] = []
             for place in places[sender] ?? [] {
                 // The jobs of a sender keep their order. The first of all is stored whatever it causes.
-                if waits.isEmpty, !isOver || jobs[place].rows == 0, jobs[place].rows <= left || now.isEmpty {
+                let fits = jobs[place].rows <= room || now.isEmpty
+                if waits.isEmpty, !left.contains(place), !isOver || jobs[place].rows == 0, fits {
                     now.append(place)
-                    left -= jobs[place].rows
+                    room -= jobs[place].rows
                 } else {
                     waits.append(place)
                     isOver = true
                 }
             }
             guard !waits.isEmpty else { continue }
-            later[sender] = (waits, waits.reduce(0) { $0 + jobs[$1].rows } / waits.count)
+            // What nobody has judged causes as much as what was.
+            let judged = (places[sender] ?? []).filter { !left.contains($0) }
+            later[sender] = (waits, judged.reduce(0) { $0 + jobs[$1].rows } / max(1, judged.count))
         }
         now.sort()
+    }
+}
+
+/// How many rows the batches of each sender cause, while one batch of a group after the other is judged.
+struct SenderWorks: Sendable {
+    /// Of each batch.
+    let senders: [IngestSender]
+    /// Rows of one transaction.
+    let most: Int
+    private var rows: [IngestSender: Int] = [:]
+
+    init(_ senders: [IngestSender], most: Int) { (self.senders, self.most) = (senders, most) }
+
+    /// The batches of the sender before this one cause more than one transaction stores.
+    func isOver(at place: Int) -> Bool { rows[senders[place]].map { $0 > most } ?? false }
+
+    mutating func add(_ rows: Int, at place: Int) {
+        if rows > 0 { self.rows[senders[place], default: 0] += rows }
     }
 }

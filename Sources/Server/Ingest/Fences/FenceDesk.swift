@@ -58,17 +58,22 @@ actor FenceDesk {
     // MARK: Judging
 
     /// Throws what the store throws while fences and states are read: then nothing was judged.
-    func judge(_ batches: [IngestBatch]) async throws(TrackStoreError) -> [JudgedBatch] {
+    ///
+    /// `works`: who sent each batch. What a sender has beyond one transaction is not judged.
+    func judge(_ batches: [IngestBatch], of works: SenderWorks? = nil) async throws(TrackStoreError) -> [JudgedBatch] {
         try await read(for: batches)
         var reached: [EntityKey: JudgedState] = [:]
-        var drawn: Drawn = [:]
-        return batches.map { batch in
+        var (drawn, works): (Drawn, SenderWorks?) = ([:], works)
+        return batches.enumerated().map { place, batch in
             let key = EntityKey(service: batch.service, name: batch.entity)
             var judged = JudgedBatch(batch: batch)
+            judged.isLeft = works?.isOver(at: place) ?? false
+            guard !judged.isLeft else { return judged }
             var budget = self.budget(for: batch, of: key, drawn)
             if !batch.alarms.isEmpty { judged.keepReported(within: &budget) }
             judge(&judged, of: key, &budget, &reached)
             draw(&judged, budget, of: key, &drawn)
+            works?.add(judged.rows, at: place)
             return judged
         }
     }
@@ -155,9 +160,7 @@ actor FenceDesk {
         } catch {
             logger.error(
                 "what the fences know of an entity cannot be read, so its places are found anew",
-                metadata: [
-                    "service": "\(key.service.rawValue)", "entity": "\(key.name)", "reason": "\(error.description)",
-                ])
+                metadata: ["service": "\(key.service.rawValue)", "entity": "\(key.name)", "reason": "\(error)"])
             return JudgedState()
         }
     }
@@ -372,9 +375,7 @@ actor FenceDesk {
             guard error.code == .corrupt else { throw error }
             logger.critical(
                 "the earlier fences cannot be read, so the present ones judge the points of an entity",
-                metadata: [
-                    "service": "\(key.service.rawValue)", "entity": "\(key.name)", "reason": "\(error.detail)",
-                ])
+                metadata: ["service": "\(key.service.rawValue)", "entity": "\(key.name)", "reason": "\(error.detail)"])
             return nil
         }
     }

@@ -13,6 +13,8 @@ struct JudgedBatch: Sendable {
     var untoldMessages = 0
     /// Those of the reported alarms that are not among the batch's any more.
     var untold: [AlarmKey] = []
+    /// It was not judged: the batches of its sender before it cause enough for one transaction.
+    var isLeft = false
 
     init(batch: IngestBatch) { self.batch = batch }
 
