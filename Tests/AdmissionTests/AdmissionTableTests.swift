@@ -36,6 +36,26 @@ import TrackTestKit
         #expect(table.enter(4, from: "a") == .replacing(2))
     }
 
+    /// Nobody knows a newcomer before it has said who it is.
+    @Test func strangersMayWaitInTheLobbyWhileAllOthersAreBusy() {
+        var table = AdmissionTable<Int>(.init(connections: 2, perAddress: 9, lobby: 2))
+        for id in 1...2 {
+            #expect(table.enter(id, from: "a") == .admitted)
+            table.note(id, .busy)
+        }
+        #expect(table.enter(3, from: "a") == .admitted)
+        #expect(table.enter(4, from: "a") == .admitted)
+        #expect(table.enter(5, from: "a") == .replacing(3))
+        table.leave(4)
+        table.note(1, .spare)
+        #expect(table.enter(6, from: "a") == .admitted)
+        table.note(5, .busy)
+        table.note(6, .busy)
+        #expect(table.enter(7, from: "a") == .replacing(1))
+        table.note(7, .busy)
+        #expect(table.enter(8, from: "a") == .refused(.connections))
+    }
+
     @Test func whoRestsGoesAfterEveryStrangerAndWhoIsBusyNever() {
         var table = table(3, perAddress: 3)
         for id in 1...3 { _ = table.enter(id, from: "a") }

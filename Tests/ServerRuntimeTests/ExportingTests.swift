@@ -7,6 +7,7 @@ import TrackExport
 import TrackModel
 import TrackStore
 import TrackTestKit
+import WebAPI
 
 @testable import ServerRuntime
 
@@ -70,6 +71,17 @@ struct ExportingTests {
     }
 
     private func state() async throws -> [ExportRecord.State: Int] { try await store.exportCounts() }
+
+    /// A key that makes job after job fills no log, and hides no removal.
+    @Test func linesThatClientsCauseHaveABudgetAndRemovalsAreCertain() throws {
+        let (lines, service) = (RecordedLines(), try #require(ServiceID(rawValue: 1)))
+        let log = RequestLog(lines.logger, now: { Timestamp(seconds: 1_800_000_000) })
+        for _ in 0..<40 { log.write(.info, "an export is done", of: service, [:]) }
+        #expect(lines.all.count == 30)
+        log.write(.notice, "an entity is removed with its track", of: service, ["removed": "gold"], isCertain: true)
+        #expect(lines.all.count == 31)
+        #expect(lines.all.last?.metadata == ["removed": "gold", "service": "1", "skipped": "10"])
+    }
 
     @Test func theFileHasEveryPointAndTheJobIsDone() async throws {
         let directory = try TemporaryDirectory()

@@ -1,6 +1,8 @@
 import Admission
 import NIOCore
 import Synchronization
+import TrackModel
+import TrackStore
 
 /// Knows the open connections in all phases, and says whether one more may come.
 ///
@@ -10,6 +12,7 @@ final class ConnectionCensus: Sendable {
     private struct State {
         var channels: [ObjectIdentifier: any Channel] = [:]
         var table: AdmissionTable<ObjectIdentifier>
+        var sessions = SessionShares()
         /// Nobody may come any more.
         var isClosed = false
         /// Finishes when the last connection has ended after the close.
@@ -17,10 +20,15 @@ final class ConnectionCensus: Sendable {
     }
 
     private let state: Mutex<State>
+    /// Sessions at one time.
+    private let places: Int
 
     init(limits: GatewayLimits) {
+        places = limits.connections
         let table = AdmissionTable<ObjectIdentifier>(
-            .init(connections: limits.connections, perAddress: limits.connectionsPerAddress))
+            .init(
+                connections: limits.connections, perAddress: limits.connectionsPerAddress,
+                lobby: max(1, limits.connections / 16)))
         state = Mutex(State(table: table))
     }
 
@@ -37,8 +45,27 @@ final class ConnectionCensus: Sendable {
         }
     }
 
-    /// The connection has a session now. `isSpare`: its vehicle has a newer one, so it goes when nobody else can.
-    func hasLoggedIn(_ channel: any Channel, isSpare: Bool = false) {
+    /// Gives a place to a session of this service. False: no other service has more sessions than it, and every place is taken.
+    /// The caller closes `replaced`.
+    func takePlace(_ channel: any Channel, of service: ServiceID) -> (isTaken: Bool, replaced: (any Channel)?) {
+        let id = ObjectIdentifier(channel)
+        return state.withLock { state in
+            guard state.channels[id] != nil else { return (false, nil) }
+            var victim: ObjectIdentifier?
+            if state.sessions.count >= places {
+                victim = state.sessions.newestOfTheMost(beside: service)
+                guard let victim else { return (false, nil) }
+                state.sessions.remove(victim)
+                state.table.leave(victim)
+            }
+            state.table.note(id, .busy)
+            state.sessions.add(id, of: service)
+            return (true, victim.flatMap { state.channels[$0] })
+        }
+    }
+
+    /// `isSpare`: the vehicle of the session has a newer one, so the connection goes when nobody else can.
+    func keepsPlace(_ channel: any Channel, isSpare: Bool) {
         state.withLock { $0.table.note(ObjectIdentifier(channel), isSpare ? .spare : .busy) }
     }
 
@@ -47,6 +74,7 @@ final class ConnectionCensus: Sendable {
             let id = ObjectIdentifier(channel)
             state.channels[id] = nil
             state.table.leave(id)
+            state.sessions.remove(id)
             guard state.channels.isEmpty else { return [] }
             defer { state.waiters = [] }
             return state.waiters
@@ -76,4 +104,37 @@ final class ConnectionCensus: Sendable {
     var isClosed: Bool { state.withLock { $0.isClosed } }
     var count: Int { state.withLock { $0.channels.count } }
     var channels: [any Channel] { state.withLock { Array($0.channels.values) } }
+}
+
+/// The sessions of each service, in their order.
+struct SessionShares {
+    private var services: [ObjectIdentifier: ServiceID] = [:]
+    /// With those that have gone, which are passed over.
+    private var order: [ServiceID: (ids: [ObjectIdentifier], left: Int)] = [:]
+
+    var count: Int { services.count }
+
+    mutating func add(_ id: ObjectIdentifier, of service: ServiceID) {
+        guard services.updateValue(service, forKey: id) == nil else { return }
+        var line = order.removeValue(forKey: service) ?? ([], 0)
+        line.ids.append(id)
+        line.left += 1
+        if line.ids.count > 2 * line.left + 64 { line.ids.removeAll { services[$0] != service } }
+        order[service] = line
+    }
+
+    mutating func remove(_ id: ObjectIdentifier) {
+        guard let service = services.removeValue(forKey: id) else { return }
+        order[service]?.left -= 1
+        if order[service]?.left == 0 { order[service] = nil }
+    }
+
+    /// Whose place one more session of a service takes: that of the newest of the service with the most sessions. Nil: no service
+    /// would still have as many as this one.
+    func newestOfTheMost(beside service: ServiceID) -> ObjectIdentifier? {
+        guard let most = order.max(by: { $0.value.left < $1.value.left }),
+            most.value.left > (order[service]?.left ?? 0) + 1
+        else { return nil }
+        return most.value.ids.last { services[$0] == most.key }
+    }
 }

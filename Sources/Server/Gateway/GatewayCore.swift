@@ -100,6 +100,14 @@ package final class GatewayCore: Sendable {
         counters.add(to: \.accepted)
     }
 
+    /// Whether a connection may have a session: it may take the place of another one.
+    func takePlace(_ channel: any Channel, of service: ServiceID) -> Bool {
+        let (isTaken, replaced) = census.takePlace(channel, of: service)
+        if let replaced { Self.cutOff(replaced) }
+        if !isTaken || replaced != nil { counters.add(to: \.turnedAway) }
+        return isTaken
+    }
+
     /// At once: a close through TLS waits for the end of a handshake, and a login could come meanwhile.
     private static func cutOff(_ channel: any Channel) {
         channel.eventLoop.execute {

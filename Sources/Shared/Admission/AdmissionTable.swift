@@ -9,10 +9,11 @@ package struct AdmissionTable<ID: Hashable & Sendable>: Sendable {
         package var connections: Int
         /// Of these from one address.
         package var perAddress: Int
+        /// Strangers beyond `connections`. While all others are busy they may come in and show who they are.
+        package var lobby: Int
 
-        package init(connections: Int, perAddress: Int) {
-            self.connections = connections
-            self.perAddress = perAddress
+        package init(connections: Int, perAddress: Int, lobby: Int = 0) {
+            (self.connections, self.perAddress, self.lobby) = (connections, perAddress, lobby)
         }
     }
 
@@ -67,8 +68,13 @@ package struct AdmissionTable<ID: Hashable & Sendable>: Sendable {
             guard let victim = byAddress[address]?.least(entries) else { return .refused(.perAddress) }
             replaced = victim
         } else if entries.count >= limits.connections {
-            guard let victim = all.least(entries) else { return .refused(.connections) }
-            replaced = victim
+            let victim = all.least(entries)
+            let mayWait = entries.count < limits.connections + limits.lobby
+            if let victim, !mayWait || entries[victim]?.standing != .stranger {
+                replaced = victim
+            } else if !mayWait {
+                return .refused(.connections)
+            }
         }
         if let replaced { leave(replaced) }
         clock += 1

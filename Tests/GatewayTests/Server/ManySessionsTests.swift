@@ -2,6 +2,7 @@ import Synchronization
 import Testing
 import TrackModel
 import TrackStore
+import TrackTestKit
 import TrackWire
 
 @testable import Gateway
@@ -66,6 +67,34 @@ import TrackWire
             let late = try? await fixture.login(stream: stream(4), entity: "late")
             #expect(late == nil)
             #expect(Set(fixture.server.core.registry.sessions.map(\.entity)) == ["car", "bus"])
+        }
+    }
+
+    /// One key with the scope `legacy-device` can be as many vehicles as it likes.
+    @Test func aServiceThatHoldsAllPlacesGivesOneToAnother() async throws {
+        try await Fixture.run(configure: { $0.limits.connections = 4 }) { fixture in
+            var agents: [TestAgent] = []
+            for number in 0..<4 as Range<UInt64> {
+                agents.append(try await fixture.login(stream: stream(number), entity: "evil_\(number)"))
+            }
+            #expect((try? await fixture.login(stream: stream(9), entity: "evil_9")) == nil)
+            let key = AccessKey("another-key-of-another-service")
+            let other = try await fixture.store.createService(named: "other", at: Fixture.now)
+            try await fixture.store.addKey(key.hash, secret: nil, to: other.id, replacing: false, at: Fixture.now)
+            for number in 20..<22 as Range<UInt64> {
+                var hello = fixture.hello(stream: stream(number), entity: "bus_\(number)")
+                (hello.serviceID, hello.ak) = (other.id.rawValue, "another-key-of-another-service")
+                let agent = try await fixture.connect()
+                #expect(await agent.hello(hello)?.welcome != nil)
+                agents.append(agent)
+            }
+            // The newest two of the service with the most have gone, and no more than half of the places is taken from it.
+            for agent in agents[2..<4] {
+                while await agent.next() != nil {}
+            }
+            #expect(
+                Set(fixture.server.core.registry.sessions.map(\.entity)) == ["evil_0", "evil_1", "bus_20", "bus_21"])
+            #expect((try? await fixture.login(stream: stream(10), entity: "evil_10")) == nil)
         }
     }
 

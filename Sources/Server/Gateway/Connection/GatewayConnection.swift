@@ -115,7 +115,7 @@ final class GatewayConnection: ChannelDuplexHandler {
     /// Whether the session is its vehicle's newest. The others go when a vehicle without a session finds no place.
     func keepsPlace(_ isNewest: Bool) {
         guard let channel = context?.channel, entity != nil else { return }
-        core.census.hasLoggedIn(channel, isSpare: !isNewest)
+        core.census.keepsPlace(channel, isSpare: !isNewest)
     }
     /// Another computer has the certificate of the session's device too.
     func deviceCloned(_ reason: String) { tell { machine, now, _ in machine.deviceCloned(reason, now: now) } }
@@ -250,10 +250,16 @@ final class GatewayConnection: ChannelDuplexHandler {
         work.admit(request, from: journal.address, on: context) { [self] result in
             tell { machine, now, clock in
                 let clockProblem = core.ingest.clock.problem(at: clock).map { SessionMachine.Barrier.clockWrong($0) }
-                let barrier = core.census.isClosed ? .stopping : clockProblem
+                let barrier = core.census.isClosed ? .stopping : clockProblem ?? crowd(of: request.service, result)
                 return machine.admitted(result, session: number, barrier: barrier, now: now, clock: clock)
             }
         }
+    }
+
+    /// Who may not log in anyway takes no place.
+    private func crowd(of service: ServiceID, _ result: Result<Admission, LoginRefusal>) -> SessionMachine.Barrier? {
+        guard case .success = result, let channel = context?.channel else { return nil }
+        return core.takePlace(channel, of: service) ? nil : .crowded
     }
 
     private func reserve(
@@ -294,7 +300,6 @@ final class GatewayConnection: ChannelDuplexHandler {
         self.vehicle = vehicle
         core.health.heard(nil, from: vehicle, at: began)
         lookForTwins()
-        if let channel = context?.channel { core.census.hasLoggedIn(channel) }
     }
 
     private func lookForTwins() {

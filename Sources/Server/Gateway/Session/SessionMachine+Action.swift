@@ -83,6 +83,8 @@ extension SessionMachine {
         case stopping
         /// The server takes no points, for this reason.
         case clockWrong(String)
+        /// All places have sessions, and no service has more than the vehicle's.
+        case crowded
     }
 
     /// What memory is reserved for.

@@ -160,6 +160,10 @@ struct SessionMachine: Hashable {
         case .clockWrong(let reason)?:
             let refusal = LoginRefusal(.unable, reason, retryAfter: deadlines.busyRetryAfter)
             return refuse(refusal, entity: request.entity, now)
+        case .crowded?:
+            let reason = "the server has as many sessions as it may have: ask its operator for more connections"
+            let refusal = LoginRefusal(.busy, reason, retryAfter: 60)
+            return refuse(refusal, entity: request.entity, now)
         case nil: break
         }
         switch result {

@@ -16,7 +16,12 @@ extension EntityFilter {
     init(parsing text: String?, searchable: Set<String> = []) throws(APIFailure) {
         self.init()
         var seen: Set<ExactName> = []
-        for pair in TextParts.split(text ?? "", at: "|") {
+        // Counted before anything is made of them: a filter may have millions of bytes.
+        let pairs = TextParts.split(text ?? "", at: "|", most: Self.mostPairs)
+        guard pairs.count <= Self.mostPairs else {
+            throw APIFailure(.parameter, "filter: \(Self.mostPairs) pairs of key:value are the most")
+        }
+        for pair in pairs {
             let parts = TextParts.split(pair, at: ":", "=", most: 1, keepsEmpty: true)
             guard parts.count == 2 else {
                 if TextParts.isBlank(pair) { continue }
@@ -30,9 +35,11 @@ extension EntityFilter {
             if value.isEmpty { continue }
             switch key {
             case "entity_names":
-                // Added in place: a filter of millions of bytes may have each name in a pair of its own.
                 if names == nil { names = [] }
-                for name in TextParts.split(value, at: ",").lazy.map({ Parameters.trimmed($0) })
+                // Repeated names count here: to find them out would cost as much as to take them.
+                let given = TextParts.split(value, at: ",", most: Self.maximumNames)
+                guard given.count <= Self.maximumNames else { throw APIFailure(.parameter, Self.tooManyNames) }
+                for name in given.lazy.map({ Parameters.trimmed($0) })
                 where !name.isEmpty && seen.insert(ExactName(name)).inserted {
                     names?.append(name)
                 }
@@ -53,6 +60,9 @@ extension EntityFilter {
             throw APIFailure(.parameter, "filter: active_time and inactive_time cannot be given together")
         }
     }
+
+    /// As many as a service can have columns, and some more for each name of a key.
+    private static let mostPairs = 100
 
     static var tooManyNames: String { "filter: entity_names takes at most \(maximumNames) names" }
 

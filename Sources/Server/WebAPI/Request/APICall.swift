@@ -74,7 +74,7 @@ struct APICall: Sendable {
     func noteRemoval(_ event: String, of what: String, _ count: Int = 1) {
         log.write(
             .notice, "\(event)", of: service,
-            ["by": "\(caller.logName)", "removed": "\(what)", "count": "\(count)"])
+            ["by": "\(caller.logName)", "removed": "\(what)", "count": "\(count)"], isCertain: true)
     }
 
     /// Counts and logs a reading that met points which the store cannot read.

@@ -15,12 +15,15 @@ package final class RequestLog: Sendable {
         (self.logger, self.now) = (logger, now)
     }
 
+    /// `isCertain`: the line says what is gone for good, so it is written in any case.
     package func write(
-        _ level: Logger.Level, _ message: Logger.Message, of service: ServiceID? = nil, _ metadata: Logger.Metadata
+        _ level: Logger.Level, _ message: Logger.Message, of service: ServiceID? = nil, _ metadata: Logger.Metadata,
+        isCertain: Bool = false
     ) {
         // The budget only compares times. When the server's clock goes back, it fills later.
         let time = MonotonicTime(milliseconds: now().milliseconds)
-        guard let skipped = budgets.withLock({ $0[service, default: LineBudget()].line(at: time) }) else { return }
+        let line = budgets.withLock { $0[service, default: LineBudget()].line(at: time, isCertain: isCertain) }
+        guard let skipped = line else { return }
         var metadata = metadata
         if let service { metadata["service"] = "\(service.rawValue)" }
         if skipped > 0 { metadata["skipped"] = "\(skipped)" }

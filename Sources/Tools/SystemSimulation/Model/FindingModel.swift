@@ -169,8 +169,9 @@ struct FindingModel {
     /// Programs on the vehicle hear of an alarm. `number`: 0 when it is not durable.
     mutating func told(_ id: UInt64, number: UInt64, type: Int64, isEarly: Bool, _ words: String) throws(Violation) {
         var entry = entries[id] ?? Entry()
-        guard entry.toldIn != process else { throw broken("\(words) is told twice in one process") }
-        guard !entry.isToldDurably || hasGivenUp || isUnread || forgotten.contains(id) else {
+        let isForgotten = forgotten.contains(id)
+        guard entry.toldIn != process || isForgotten else { throw broken("\(words) is told twice in one process") }
+        guard !entry.isToldDurably || hasGivenUp || isUnread || isForgotten else {
             throw broken("\(words) is told again, and it was told as durable before")
         }
         if number > 0 {
