@@ -106,6 +106,21 @@ import TrackTestKit
         #expect(made.isTracked && made.reason.contains("\(observation): points have the receiver's time"))
     }
 
+    /// Points were made a moment ago, and none can be made now.
+    @Test func aFixWithoutADateIsToldAtOnce() {
+        let standing = Timestamp(seconds: 1_795_737_600)
+        for (dates, kind) in [
+            (DateTrouble.missing(isClockUsed: false), TrackingObstacle.noTime),
+            (.standing(receiver: standing, isClockUsed: false), .clockStands),
+        ] {
+            let found = verdict { $0.dates = dates }
+            #expect(found.obstacles.map(\.kind) == [kind])
+            #expect(!found.reason.contains("gathered") && found.reason.contains("no points are made"))
+        }
+        let clock = verdict { $0.dates = .missing(isClockUsed: true) }
+        #expect(clock.isTracked && clock.reason.contains("points have the time of the computer's clock"))
+    }
+
     /// A person has asked for no points of a vehicle that stands.
     @Test func aVehicleThatStandsStillWithinItsDistanceFilterIsTracked() {
         let found = verdict { $0.unmoved = 120 }

@@ -110,6 +110,14 @@ import Varlink
         #expect(CacheView.lines(cache, now: 0).last == "IN MEMORY ONLY: the disk refuses writes")
     }
 
+    /// The server has answered them for good, and has not stored them.
+    @Test func refusedPointsAreNotStored() {
+        var status = SampleStatus.lost
+        (status.counters.gathered, status.counters.acknowledged, status.counters.refused) = (15, 12, 3)
+        let line = StatusView(status).lines.first { $0.hasPrefix("Points") }
+        #expect(line?.hasSuffix("9 stored by the server, 3 refused by the server") == true)
+    }
+
     @Test func aSilentGPSDIsToldWithItsAddressAndTheCause() {
         var status = SampleStatus.lost
         status.feed.lastError = "gpsd does not answer at 127.0.0.1:2947 (connection refused)"

@@ -43,7 +43,7 @@ import TrackTestKit
         let service = try #require(ServiceID(rawValue: 1))
         var generator = SystemRandomNumberGenerator()
         let (own, other) = (DeviceID.random(using: &generator), DeviceID.random(using: &generator))
-        let device = DeviceRecord(
+        var device = DeviceRecord(
             id: own, service: service, entity: "van", keyHash: [], created: now, certificateEnd: now)
         func presence(from speaker: DeviceID?) -> Presence {
             Presences(
@@ -52,6 +52,8 @@ import TrackTestKit
         }
         #expect(presence(from: own).isOnline && !presence(from: other).isOnline && presence(from: other).heard == nil)
         #expect(presence(from: nil).heard == nil)
+        device.state = .revoked
+        #expect(!presence(from: own).isOnline && presence(from: own).heard != nil)
     }
 
     @Test func entitiesAreListedWithTheirPlacesInWGS84() async throws {

@@ -36,7 +36,7 @@ import Testing
 
     @Test(arguments: [
         ["devise"], ["device", "lst"], ["foo", "--help"], ["device", "x", "y"], ["servee"],
-        ["service", "shwo"], ["service", "show1"],
+        ["service", "shwo"], ["service", "show1"], ["help", "foo"], ["help", "entity", "van_07"],
     ]) func aMistypedCommandIsTold(arguments: [String]) throws {
         let problem = try #require(UnknownCommand.problem(arguments, of: Root.self))
         #expect(problem.hasPrefix("there is no command 'tool "))
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: [
-        [], ["--check"], ["serve"], ["device", "list", "van"], ["entity", "van_07"], ["help", "foo"],
+        [], ["--check"], ["serve"], ["device", "list", "van"], ["entity", "van_07"], ["help"], ["help", "device", "list"],
         ["device", "--help"], ["service", "7"], ["service", "--json"],
         ["-x"],
     ]) func whatMayBeRightIsLeftToTheParser(arguments: [String]) {

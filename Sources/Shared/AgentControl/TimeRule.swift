@@ -9,7 +9,7 @@ package enum TimeRule {
         guard time < first else { return nil }
         return looksLikeSeconds(time)
             ? "looks like seconds; milliseconds are wanted: \(time * 1000)"
-            : "lies before 1980, and no point is so old: give milliseconds since 1970"
+            : "lies before 1980, and no point is so old: times are milliseconds since 1970"
     }
 
     /// Of the bound of a range: nil when it can be meant so. 0 and other early times stand for the beginning.

@@ -9,7 +9,9 @@ package enum UnknownCommand {
     package static func problem(_ arguments: [String], of root: any ParsableCommand.Type) -> String? {
         var command = root
         var path = [root._commandName]
-        for argument in arguments {
+        // What follows this word is a command in any case.
+        let isAskedAbout = arguments.first == "help"
+        for argument in isAskedAbout ? arguments.dropFirst() : arguments[...] {
             let configuration = command.configuration
             let children = configuration.subcommands
             guard !children.isEmpty, !argument.hasPrefix("-"), argument != "help" else { return nil }
@@ -19,7 +21,7 @@ package enum UnknownCommand {
                 continue
             }
             // What is no command may be an argument of the one that needs no name, as in `saker entity van_07`.
-            if path.count > 1, let usual = configuration.defaultSubcommand {
+            if !isAskedAbout, path.count > 1, let usual = configuration.defaultSubcommand {
                 guard !(usual is any TakesNames.Type), Int64(argument) == nil else { return nil }
             }
             let place = path.joined(separator: " ")

@@ -81,7 +81,7 @@ struct TrackedVerdict: Hashable {
         let since = facts.silence?.since ?? facts.now
         func away(_ reason: String) -> Obstacle { Obstacle(kind: .noReceiver, text: reason, since: since) }
         switch facts.feed {
-        case .fix: return nil
+        case .fix: return undatable(facts)
         case .noDevice(let reason), .unreachable(let reason), .permissionDenied(let reason): return away(reason)
         // Points were made a moment ago, and a tunnel or a new connection to gpsd ends by itself.
         case .noFix, .stopped, .connecting:
@@ -89,6 +89,16 @@ struct TrackedVerdict: Hashable {
             if let silence = facts.silence, let cause = silence.obstacle { return rejecting(cause, silence, facts) }
             return facts.feed == .noFix
                 ? Obstacle(kind: .noFix, text: noFix(facts), since: since) : away("gpsd has not answered yet")
+        }
+    }
+
+    /// A fix without a date makes no point, whether one was made a moment ago or not.
+    private static func undatable(_ facts: TrackedFacts) -> Obstacle? {
+        guard facts.silence == nil, let dates = facts.dates else { return nil }
+        switch dates {
+        case .missing(isClockUsed: false): return Obstacle(kind: .noTime, text: "\(dates)", since: facts.now)
+        case .standing(_, isClockUsed: false): return Obstacle(kind: .clockStands, text: "\(dates)", since: facts.now)
+        default: return nil
         }
     }
 

@@ -154,7 +154,7 @@ struct StatusView {
         let counters = status.counters
         var parts = [
             "\(Quantity.count(counters.gathered)) gathered from \(Quantity.count(counters.fixes, "fix", "fixes"))",
-            "\(Quantity.count(counters.acknowledged)) stored by the server",
+            "\(Quantity.count(max(0, counters.acknowledged - counters.refused))) stored by the server",
         ]
         if counters.refused > 0 { parts.append("\(Quantity.count(counters.refused)) refused by the server") }
         return [parts.joined(separator: ", ")]

@@ -127,10 +127,12 @@ package struct Presences: Sendable {
         Presence(vehicles[entity], isServing: isServing, silence: silence, at: now)
     }
 
-    /// Of a device: what was heard from another one with the same entity is not its own.
+    /// Of a device: what was heard from another one with the same entity is not its own. The server ends the session of a device
+    /// that is not active.
     package subscript(device: DeviceRecord) -> Presence {
         let vehicle = vehicles[EntityKey(service: device.service, name: device.entity)]
         return Presence(
-            vehicle?.device == device.id ? vehicle : nil, isServing: isServing, silence: silence, at: now)
+            vehicle?.device == device.id ? vehicle : nil, isServing: isServing && device.state == .active,
+            silence: silence, at: now)
     }
 }
