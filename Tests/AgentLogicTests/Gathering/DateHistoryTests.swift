@@ -100,7 +100,7 @@ struct DateHistoryTests {
     }
 
     /// Nobody keeps a clock, and the right date came for longer than all wrong ones: what is dropped has a wrong date, and what
-    /// has a date ahead of the present is dropped.
+    /// has a date ahead of the present, or before this program was made, is dropped.
     @Test func whatIsDroppedIsWrong() {
         let seed = TestGenerator.printedSeed()
         var generator = TestGenerator(seed: seed)
@@ -121,8 +121,9 @@ struct DateHistoryTests {
                 }
             }
             if Bool.random(using: &generator) { play(Int64.random(in: 200...400, using: &generator), error: 0) }
-            let ahead = [86_400_000, 619_315_200_000, 3_600_000].randomElement(using: &generator) ?? 0 as Int64
-            play(Int64.random(in: 1...100, using: &generator), error: ahead)
+            // The last is a receiver whose counter of weeks has begun anew: its date is before this program was made.
+            let errors: [Int64] = [86_400_000, 619_315_200_000, 3_600_000, -619_315_200_000]
+            play(Int64.random(in: 1...100, using: &generator), error: errors.randomElement(using: &generator) ?? 0)
             play(300, error: 0)
             func isDropped(_ date: Int64) -> Bool { dropped.contains { $0.contains(fix(at: date).time) } }
             #expect(wrong.allSatisfy(isDropped), "seed \(seed), round \(round)")

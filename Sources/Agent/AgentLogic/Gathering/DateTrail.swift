@@ -1,10 +1,10 @@
 internal import TrackModel
 
 /// The dates that a receiver's fixes were used with, in stretches of one line each, and which of them turned out to be ahead
-/// of the right time.
+/// of the right time, or before this program was made.
 ///
 /// Where no kept clock decides, the date that was believed for longer is right: a receiver that goes wrong for some seconds
-/// must not cost the points of an hour. A date before this program was made disproves nothing.
+/// must not cost the points of an hour. A date before this program was made disproves nothing, and any later one disproves it.
 struct DateTrail: Hashable, Sendable {
     private struct Stretch: Hashable {
         /// See ``TimeGuard``. Nil: of the process before.
@@ -49,6 +49,10 @@ struct DateTrail: Hashable, Sendable {
         guard time.seconds >= SakerVersion.madeAt, let present = stretches.last else { return }
         let limit = time.adding(milliseconds: TimeGuard.smallestReturn)
         stretches.removeAll { stretch in
+            guard stretch.last.seconds >= SakerVersion.madeAt else {
+                disproved.append(stretch.first...stretch.last)
+                return true
+            }
             guard stretch.line != present.line, stretch.last > limit, isCertain || present.weight >= stretch.weight
             else {
                 return false

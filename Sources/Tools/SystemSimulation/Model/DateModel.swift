@@ -144,14 +144,22 @@ struct DateModel {
         groups.append(group)
     }
 
-    /// Dates ahead of the present one that are outweighed, or surely wrong.
+    /// Dates ahead of the present one that are outweighed, or surely wrong; and those that no program of this version can have seen.
     private mutating func find(_ present: Int64, isSure: Bool) {
         guard present >= 1_795_219_200_000, let own = groups.last else { return }
         if let before, isSure, before > present + 30_000 {
             disproved.append(present + 1...before)
             self.before = nil
         }
+        if let before, before < 1_795_219_200_000 {
+            disproved.append(.min...before)
+            self.before = nil
+        }
         groups.removeAll { group in
+            if group.last < 1_795_219_200_000 {
+                disproved.append(group.first...group.last)
+                return true
+            }
             guard group.line != own.line, group.last > present + 30_000, isSure || own.weight >= group.weight else {
                 return false
             }
