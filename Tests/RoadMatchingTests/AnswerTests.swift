@@ -110,6 +110,8 @@ import TrackTestKit
         }
         #expect(failure(RecordedAnswers.nothingMatched, 400) == .noMapHere)
         #expect(failure(RecordedAnswers.noSegment, 400) == .noMapHere)
+        #expect(failure(#"{"error_code":442,"error":"No path could be found for input"}"#, 400) == .noWay)
+        #expect(failure(#"{"code":"NoRoute"}"#, 400) == .noWay)
         #expect(failure(RecordedAnswers.tooFewPoints, 400) == .rejected)
         #expect(failure(#"{"error_code":503}"#, 503) == .invalid)
         #expect(failure("<html>", 200) == .invalid)
@@ -121,7 +123,7 @@ import TrackTestKit
         #expect(RoadFailure.allCases.filter(\.isTrouble) == [.timeout, .refused, .invalid])
         #expect(
             RoadFailure.allCases.map(\.name) == [
-                "timeout", "refused", "busy", "open", "invalid", "invalid", "no_map_here",
+                "timeout", "refused", "busy", "open", "invalid", "invalid", "no_map_here", "no_way",
             ])
     }
 

@@ -227,6 +227,11 @@ import TrackTestKit
         let good = try MadeEngine().track(drive(100))
         let none = TrackMatcher.track(TracePlan(drive(100)), [nil])
         #expect(RoadsState(none, failures: [.noMapHere]) == .none)
+        // A refused route and an unknown road are told apart.
+        let noWay = RoadsState(found: 0, asked: 2, failures: [.noMapHere, .noWay])
+        #expect(noWay == .noWay && noWay.name == "none" && noWay.reason == "no_way")
+        #expect(RoadsState(found: 0, asked: 2, failures: [.noWay, .timeout]) == .unavailable(.timeout))
+        #expect(RoadsState(found: 0, asked: 1, failures: [.noMapHere]).reason == nil)
         #expect(RoadsState(none, failures: [.noMapHere, .timeout]) == .unavailable(.timeout))
         #expect(RoadsState(none, failures: [.timeout]).reason == "timeout")
         #expect(RoadsState(good, failures: [.busy]).name == "partly")

@@ -52,7 +52,8 @@ import Testing
     }
 
     @Test(arguments: [
-        [], ["--check"], ["serve"], ["device", "list", "van"], ["entity", "van_07"], ["help"], ["help", "device", "list"],
+        [], ["--check"], ["serve"], ["device", "list", "van"], ["entity", "van_07"], ["help"],
+        ["help", "device", "list"],
         ["device", "--help"], ["service", "7"], ["service", "--json"],
         ["-x"],
     ]) func whatMayBeRightIsLeftToTheParser(arguments: [String]) {

@@ -10,6 +10,8 @@ package enum RoadsState: Hashable, Sendable {
     /// The engine answered, and nothing of it is believed: its roads are not where the vehicle was, or the vehicle cannot have
     /// driven any of its ways.
     case implausible
+    /// The engine knows roads here, and no way between the ends of any interruption for this way of travelling.
+    case noWay
     /// No engine is configured, or nobody asked for roads.
     case off
     case unavailable(RoadFailure)
@@ -24,7 +26,7 @@ package enum RoadsState: Hashable, Sendable {
             self = .used(matched: nil)
         } else if track.matched > 0 {
             self = isComplete ? .used(matched: track.matched) : .partly(matched: track.matched)
-        } else if let trouble = failures.first(where: { $0 != .noMapHere }) {
+        } else if let trouble = failures.first(where: { !$0.isEmptyAnswer }) {
             self = .unavailable(trouble)
         } else {
             self = track.disbelieved > 0 ? .implausible : .none
@@ -37,10 +39,10 @@ package enum RoadsState: Hashable, Sendable {
             self = .used(matched: nil)
         } else if found > 0 {
             self = .partly(matched: nil)
-        } else if let trouble = failures.first(where: { $0 != .noMapHere }) {
+        } else if let trouble = failures.first(where: { !$0.isEmptyAnswer }) {
             self = .unavailable(trouble)
         } else {
-            self = implausible > 0 ? .implausible : .none
+            self = implausible > 0 ? .implausible : failures.contains(.noWay) ? .noWay : .none
         }
     }
 
@@ -50,7 +52,7 @@ package enum RoadsState: Hashable, Sendable {
         case (_, .off), (.used, .used): self
         case (.off, _): routes
         case (.used, _), (.partly, _), (_, .used), (_, .partly): .partly(matched: matched)
-        case (.none, _), (.implausible, _), (.unavailable, _): self
+        case (.none, _), (.implausible, _), (.noWay, _), (.unavailable, _): self
         }
     }
 
@@ -59,7 +61,7 @@ package enum RoadsState: Hashable, Sendable {
         switch self {
         case .used: "used"
         case .partly: "partly"
-        case .none, .implausible: "none"
+        case .none, .implausible, .noWay: "none"
         case .off: "off"
         case .unavailable: "unavailable"
         }
@@ -69,7 +71,7 @@ package enum RoadsState: Hashable, Sendable {
     package var matched: Double? {
         switch self {
         case .used(let matched), .partly(let matched): matched
-        case .none, .implausible, .off, .unavailable: nil
+        case .none, .implausible, .noWay, .off, .unavailable: nil
         }
     }
 
@@ -78,6 +80,7 @@ package enum RoadsState: Hashable, Sendable {
         switch self {
         case .unavailable(let failure): failure.name
         case .implausible: "implausible"
+        case .noWay: "no_way"
         case .used, .partly, .none, .off: nil
         }
     }

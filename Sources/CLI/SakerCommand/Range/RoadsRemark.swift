@@ -63,6 +63,8 @@ struct RoadsRemark: Hashable {
         case "partly": return "partly on roads\(share)\(credit)"
         case "none" where reason == "implausible":
             return "not on roads: what the road engine answered does not fit the track"
+        case "none" where reason == "no_way":
+            return "not supplemented: the road engine has roads there, and no way between them"
         case "none": return "not on roads: the road engine knows no roads there"
         case "off": return "not on roads: the server has no road engine, or this request uses none"
         case "unavailable":

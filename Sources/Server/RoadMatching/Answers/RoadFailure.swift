@@ -14,6 +14,8 @@ package enum RoadFailure: Error, Hashable, Sendable, CaseIterable {
     case rejected
     /// The engine works and knows no roads there.
     case noMapHere
+    /// The engine knows roads at both ends, and no way between them for this way of travelling.
+    case noWay
 
     /// The word in answers and metrics.
     package var name: String {
@@ -24,14 +26,18 @@ package enum RoadFailure: Error, Hashable, Sendable, CaseIterable {
         case .open: "open"
         case .invalid, .rejected: "invalid"
         case .noMapHere: "no_map_here"
+        case .noWay: "no_way"
         }
     }
+
+    /// The engine works and answered; it has nothing to give.
+    var isEmptyAnswer: Bool { self == .noMapHere || self == .noWay }
 
     /// Whether the engine itself is in trouble, which the circuit breaker counts. An answer, whatever it says, is none.
     package var isTrouble: Bool {
         switch self {
         case .timeout, .refused, .invalid: true
-        case .busy, .open, .rejected, .noMapHere: false
+        case .busy, .open, .rejected, .noMapHere, .noWay: false
         }
     }
 }

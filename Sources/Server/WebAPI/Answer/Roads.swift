@@ -20,7 +20,7 @@ extension RoadsState {
             switch self {
             case .used, .partly:
                 if !options.roadAttribution.isEmpty { $0.member("attribution", options.roadAttribution) }
-            case .none, .implausible, .off, .unavailable: break
+            case .none, .implausible, .noWay, .off, .unavailable: break
             }
         }
     }

@@ -44,6 +44,7 @@ enum RoadProbe {
         case .busy, .open: "is busy"
         case .invalid, .rejected: "does not answer as Valhalla does"
         case .noMapHere: "has no roads there"
+        case .noWay: "knows no way there"
         }
     }
 }
