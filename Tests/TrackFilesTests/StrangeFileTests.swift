@@ -147,12 +147,14 @@ import Testing
             <Placemark><LineString><coordinates>1,2 3,4</coordinates></LineString></Placemark></Document></kml>
             """
         let found = try points(text)
-        #expect(found.count == 1)
+        try #require(found.count == 2)
         #expect(
             found[0].fields == [
                 .time: "2026-03-05T08:20:12Z", .latitude: "52.5", .longitude: "4.25", .altitude: "7",
             ])
-        #expect(try notes(text).first?.contains("a LineString has no times") == true)
+        #expect(found[1].fields == [.latitude: "2", .longitude: "1"])
+        #expect(
+            try notes(text) == ["1 of the type LineString is not read: it has no times, a gx:Track has"])
     }
 
     // MARK: GeoJSON

@@ -26,6 +26,8 @@ package struct FilePoint: Hashable, Sendable {
     package var place: String
     /// GPX: a point of a planned route, not of a track that was driven.
     package var isPlanned = false
+    /// KML: a place that has no time, such as a pin: no place of a route.
+    var isMark = false
     /// What is empty in the file is left out.
     package var fields: [Field: String] = [:]
     /// Columns and properties of other names.

@@ -1,51 +1,25 @@
+internal import TrackModel
+
 /// The points of a KML file: those of its tracks (`gx:Track`), which are times, places, and lists of what else they have; and
-/// placemarks that are one point with a `TimeStamp`.
+/// the points of its placemarks, which have the time of their placemark (`TimeStamp`, or the begin of a `TimeSpan`).
 struct KMLTrackReader {
     private static let maximumDepth = 64
-    /// Of one track; a whole track is in memory.
+    /// Of one track or placemark; a whole one is in memory.
     private static let maximumPoints = 200_000
     private static let maximumLists = 256
-    private static let texts: Set<String> = ["when", "coord", "value", "coordinates"]
-
-    private struct Track {
-        var line: Int
-        var times: [String] = []
-        var places: [String] = []
-        var lists: [(name: String, values: [String])] = []
-        private var hasTimesFirst = true
-        private var alternates = true
-
-        init(line: Int) { self.line = line }
-
-        /// No time or place was left out among those that were read: either all times stand first, or each before its place.
-        var isInOrder: Bool { hasTimesFirst || alternates }
-
-        mutating func add(time: String) {
-            if !places.isEmpty { hasTimesFirst = false }
-            if times.count != places.count { alternates = false }
-            times.append(time)
-        }
-
-        mutating func add(place: String) {
-            if times.count != places.count + 1 { alternates = false }
-            places.append(place)
-        }
-    }
-
-    private struct Placemark {
-        var line: Int
-        var time: String?
-        var coordinates: String?
-        var hasTrack = false
-    }
+    private static let texts: Set<String> = [
+        "when", "begin", "coord", "value", "coordinates", "SimpleData", FloorAttribute.key,
+    ]
 
     private var scanner: MarkupScanner
     private var open: [String] = []
     private var text = ""
-    private var track: Track?
-    private var placemark: Placemark?
+    private var track: KMLTrack?
+    private var placemark: KMLPlacemark?
+    /// The name of the data that are read.
+    private var key: String?
     private var points: ArraySlice<FilePoint> = []
-    private var lines = 0
+    private var ways: [String: Int] = [:]
     private var hasPoint = false
     private var isBroken = false
 
@@ -56,8 +30,11 @@ struct KMLTrackReader {
 
     /// For people: what of the file is not read.
     var notes: [String] {
-        let what = lines == 1 ? "1 line is" : "\(lines) lines are"
-        return lines == 0 ? [] : ["\(what) not read: a LineString has no times, a gx:Track has"]
+        ways.sorted { $0.key < $1.key }.map { name, count in
+            count == 1
+                ? "1 of the type \(name) is not read: it has no times, a gx:Track has"
+                : "\(count) of the type \(name) are not read: they have no times, a gx:Track has"
+        }
     }
 
     mutating func next() throws(TrackFileError) -> FilePoint? {
@@ -74,13 +51,8 @@ struct KMLTrackReader {
                         "times and places do not follow each other, and the file breaks off: none of the track is read"
                     points.append(FilePoint(place: "line \(track.line)", problem: problem))
                 } else {
-                    let count = min(track.times.count, track.places.count)
-                    track.times.removeLast(track.times.count - count)
-                    track.places.removeLast(track.places.count - count)
-                    track.lists = track.lists.filter { $0.values.count >= count }.map {
-                        (name: $0.name, values: Array($0.values.prefix(count)))
-                    }
-                    points.append(contentsOf: Self.points(of: track))
+                    track.cut()
+                    points.append(contentsOf: track.points(placemark?.data ?? KMLData()))
                 }
             }
             guard hasPoint || points.contains(where: { $0.problem == nil }) else { throw error }
@@ -113,97 +85,94 @@ struct KMLTrackReader {
         guard open.count < Self.maximumDepth else {
             throw TrackFileError(line: scanner.line, "no XML: elements more than \(Self.maximumDepth) deep")
         }
+        let isInShape = open.contains(where: KMLPlacemark.shapes.contains)
         open.append(name)
         text = ""
         switch name {
-        case "Placemark": placemark = Placemark(line: scanner.line)
-        case "Track":
-            track = Track(line: scanner.line)
-            placemark?.hasTrack = true
-        case "SimpleArrayData": if let key = attributes["name"] { track?.lists.append((key, [])) }
-        case "LineString" where placemark != nil: lines += 1
+        case "Placemark", "PhotoOverlay": placemark = KMLPlacemark(line: scanner.line)
+        case "Track": track = KMLTrack(line: scanner.line)
+        case "Point":
+            // Of no placemark: a point without a time.
+            if placemark == nil { placemark = KMLPlacemark(line: scanner.line) }
+            placemark?.beginPoint()
+        case "TimeSpan" where isOfPlacemark: placemark?.beginSpan()
+        case "SimpleArrayData": track?.add(list: attributes["name"] ?? "")
+        case "Data", "SimpleData": key = attributes["name"]
+        case _ where track == nil && !isInShape && KMLPlacemark.shapes.contains(name):
+            placemark?.add(shape: name, line: scanner.line)
         default: break
         }
     }
 
+    /// The element that was opened last is the placemark's own: what shows the place may have another time.
+    private var isOfPlacemark: Bool { ["Placemark", "PhotoOverlay"].contains(open.dropLast().last) }
+
     private mutating func end(_ name: String) throws(TrackFileError) {
-        guard open.popLast() == name else {
+        guard open.last == name else {
             throw TrackFileError(line: scanner.line, "no XML: </\(name)> ends what has not begun")
         }
         let value = text.trimmedOfSpace
         // A second text belongs to another element.
         text = ""
-        switch name {
-        case "when" where track != nil: track?.add(time: value)
-        case "when" where open.last == "TimeStamp": placemark?.time = value
-        case "coord": track?.add(place: value)
-        case "coordinates" where open.last == "Point": placemark?.coordinates = value
-        case "value": if let last = track?.lists.indices.last { track?.lists[last].values.append(value) }
-        case "Track":
-            if let track { points = Self.points(of: track)[...] }
+        let outer = open.dropLast()
+        switch (name, outer.last) {
+        case ("when", "TimeStamp") where track == nil: if isTime(outer) { placemark?.set(stamp: value) }
+        case ("when", _): track?.add(time: value)
+        case ("begin", "TimeSpan"): if isTime(outer) { placemark?.set(begin: value) }
+        case ("coord", _): track?.add(place: value)
+        case ("coordinates", "Point"): placemark?.add(coordinates: value)
+        case ("value", "Data"), ("SimpleData", _): if let key { add(data: value, key) }
+        case (FloorAttribute.key, "ExtendedData"): add(data: value, name)
+        case ("value", _): track?.add(value: value)
+        case ("Point", _):
+            placemark?.endPoint()
+            if !open.contains("Placemark"), !open.contains("PhotoOverlay") { endPlacemark() }
+        case ("Track", _):
+            if let track { points.append(contentsOf: track.points(placemark?.data ?? KMLData())) }
+            placemark?.endTrack()
             track = nil
-        case "Placemark":
-            if let placemark { points.append(contentsOf: Self.points(of: placemark)) }
-            placemark = nil
+        case ("Placemark", _), ("PhotoOverlay", _): endPlacemark()
         default: break
         }
+        open.removeLast()
+        try checkBounds()
+    }
+
+    /// Whether a time that was read within these elements is that of the placemark.
+    private func isTime(_ outer: ArraySlice<String>) -> Bool {
+        ["Placemark", "PhotoOverlay"].contains(outer.dropLast().last)
+    }
+
+    private mutating func add(data value: String, _ name: String) {
+        if track != nil { track?.data.add(value, name) } else { placemark?.add(data: value, name) }
+    }
+
+    private mutating func endPlacemark() {
+        if let placemark { points.append(contentsOf: placemark.finished(counting: &ways)) }
+        placemark = nil
+    }
+
+    private func checkBounds() throws(TrackFileError) {
         guard (track?.times.count ?? 0) <= Self.maximumPoints, (track?.places.count ?? 0) <= Self.maximumPoints,
             (track?.lists.count ?? 0) <= Self.maximumLists,
-            (track?.lists.last?.values.count ?? 0) <= Self.maximumPoints
+            (track?.lists.last?.values.count ?? 0) <= Self.maximumPoints,
+            (track?.data.values.count ?? 0) <= Self.maximumLists
         else {
             throw TrackFileError(
                 line: scanner.line,
                 "a track of more than \(Self.maximumPoints) points, or with more than \(Self.maximumLists) lists: take it apart"
             )
         }
-    }
-
-    private static func points(of placemark: Placemark) -> [FilePoint] {
-        guard !placemark.hasTrack, let time = placemark.time, let coordinates = placemark.coordinates else { return [] }
-        var point = FilePoint(place: "line \(placemark.line)")
-        point.fields[.time] = time
-        set(coordinates, in: &point)
-        return [point]
-    }
-
-    private static func points(of track: Track) -> [FilePoint] {
-        func place(_ index: Int) -> String { "line \(track.line), point \(index + 1)" }
-        guard track.times.count == track.places.count else {
-            // One that is missing may be any of them.
-            let reason =
-                "the track has \(track.times.count) times and \(track.places.count) places: which belong together is not known"
-            return (0..<max(track.times.count, track.places.count)).map { FilePoint(place: place($0), problem: reason) }
-        }
-        let lists = track.lists.filter { $0.values.count == track.places.count }
-        var points = track.lists.filter { $0.values.count != track.places.count }.map { list in
-            FilePoint(
-                place: "line \(track.line)",
-                problem:
-                    "the list \(TrackFileError.quoted(list.name)) has \(list.values.count) values and the track \(track.places.count) places: the list is not read"
+        guard (placemark?.count ?? 0) <= Self.maximumPoints, (placemark?.data.values.count ?? 0) <= Self.maximumLists
+        else {
+            throw TrackFileError(
+                line: scanner.line,
+                "a placemark of more than \(Self.maximumPoints) places, or with more than \(Self.maximumLists) data: take it apart"
             )
         }
-        for index in track.times.indices {
-            var point = FilePoint(place: place(index))
-            set(track.places[index], in: &point)
-            if !track.times[index].isEmpty { point.fields[.time] = track.times[index] }
-            var ranks: [FilePoint.Field: Int] = [:]
-            for (name, values) in lists where !values[index].isEmpty {
-                guard let (field, rank) = FilePoint.Field.named(name),
-                    point.fields[field] == nil || ranks[field] != nil,
-                    rank < ranks[field] ?? .max
-                else {
-                    point.attributes[name] = values[index]
-                    continue
-                }
-                ranks[field] = rank
-                point.fields[field] = values[index]
-            }
-            points.append(point)
-        }
-        return points
     }
 
-    private static func set(_ text: String, in point: inout FilePoint) {
+    static func set(_ text: String, in point: inout FilePoint) {
         do throws(PlaceTuples.Failure) {
             let place = try PlaceTuples.single(text)
             point.fields[.longitude] = place.longitude

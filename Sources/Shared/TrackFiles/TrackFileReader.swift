@@ -33,6 +33,7 @@ package struct TrackFileReader {
         case UInt8(ascii: "<"):
             var reader = GPXReader(source)
             while let point = try reader.next() {
+                if point.isMark { continue }
                 points.append(try sound(point))
                 guard points.count <= limit else { throw TrackFileError("more than \(limit) points") }
             }

@@ -17,7 +17,8 @@ extension PointCommand {
                 CSV: the first line names the columns: time, latitude (lat), longitude (lon), and optionally
                 speed (m/s), course (degrees), altitude and accuracy (m), object_name. Others are custom attributes.
                 GPX: track points with their time, ele, speed and course. GeoJSON: points with a property time, and lines
-                with a list of times (coordTimes). KML: gx:Track, and points with a TimeStamp. Times may also be Unix seconds or ms.
+                with a list of times (coordTimes). KML: gx:Track, and points with a TimeStamp, or with a TimeSpan, whose begin
+                counts. Times may also be Unix seconds or ms.
                 """)
 
         @OptionGroup var agent: AgentOptions
