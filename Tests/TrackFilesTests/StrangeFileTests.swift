@@ -174,7 +174,41 @@ import Testing
         #expect(found.allSatisfy { $0.problem == nil })
     }
 
-    @Test(arguments: ["[[1,2],[3,4]]", "[1,2,3]", "[[1],[2,3,4,5]]", "[[[1,2]],[3,4,5]]"])
+    /// A list of each line says how far it goes: the first times of a short one belong to the first places.
+    @Test(
+        arguments: [
+            ("[[1,2],[3,4]]", ["1", "2", "3", "4", nil]), ("[[1,2],[3]]", ["1", "2", "3", nil, nil]),
+            ("[[1],[2,3,4]]", ["1", nil, "2", "3", "4"]), ("[[1,2],[]]", ["1", "2", nil, nil, nil]),
+        ] as [(String, [String?])])
+    func aShortListOfALineCostsTheRestOfItsLine(times: String, expected: [String?]) throws {
+        for property in ["\"coordTimes\":\(times)", "\"coordinateProperties\":{\"timestamp\":\(times)}"] {
+            let found = try points(line("MultiLineString", "[[[4,52],[5,52]],[[6,52],[7,52],[8,52]]]", property))
+            #expect(found.map { $0.fields[.time] } == expected, "\(found)")
+            #expect(found.map { $0.problem == nil } == expected.map { $0 != nil }, "\(found)")
+            let reasons = found.compactMap(\.problem)
+            #expect(
+                reasons.allSatisfy { $0.contains("times, and there are") && $0.contains("of its line") }, "\(reasons)")
+        }
+    }
+
+    /// A full list gives the times that a short one has not; what the feature says of itself is no time of a place.
+    @Test func ofTwoListsOfTimesTheFullOneCounts() throws {
+        let places = "[[4,52],[5,52],[6,52]]"
+        let two = try points(
+            line("LineString", places, #""coordTimes":[1,2],"coordinateProperties":{"times":[1,2,3]}"#))
+        #expect(two.map { $0.fields[.time] } == ["1", "2", "3"] && two.allSatisfy { $0.problem == nil }, "\(two)")
+        let one = try points(line("LineString", places, #""coordTimes":[1,2],"time":7"#))
+        #expect(one.map { $0.fields[.time] } == ["1", "2", nil] && one[2].problem != nil, "\(one)")
+        var long = try points(line("LineString", places, #""coordTimes":[1,2,3,4]"#))
+        #expect(long.count == 3 && long.allSatisfy { $0.problem?.contains("which time belongs") == true }, "\(long)")
+        let route = line("LineString", places, #""coordTimes":[1,2]"#)
+        long = try TrackFileReader.route(ByteSource(bytes: Array(route.utf8)), limit: 9)
+        #expect(long.count == 3)
+    }
+
+    @Test(arguments: [
+        "[1,2,3]", "[[1],[2,3,4,5]]", "[[[1,2]],[3,4,5]]", "[[1,2],[3,4,5],[6]]", "[[1,2],3,4,5]", "[[1,2]]",
+    ])
     func timesThatDoNotFitAreNotGuessed(times: String) throws {
         let found = try points(
             line("MultiLineString", "[[[4,52],[5,52]],[[6,52],[7,52],[8,52]]]", "\"coordTimes\":\(times)"))

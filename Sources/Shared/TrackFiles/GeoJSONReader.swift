@@ -47,7 +47,7 @@ struct GeoJSONReader {
         shapes = Array(shapes.filter(\.isLine).prefix(1))
         guard let line = shapes.indices.first else { return false }
         // A way needs no times, and no other values.
-        (shapes[line].isTorn, shapes[line].losses) = (nil, [])
+        (shapes[line].isTorn, shapes[line].timed, shapes[line].losses) = (nil, nil, [])
         return true
     }
 
@@ -104,7 +104,8 @@ struct GeoJSONReader {
             shapes.append(
                 GeoJSONShape(
                     number: shapes.count + 1, isLine: isLine, coordinates: line, properties: properties,
-                    lists: lists.ofLine(index), isTorn: lists.isTorn, losses: index == 0 ? lists.losses : []))
+                    lists: lists.ofLine(index), isTorn: lists.isTorn, timed: lists.timed(index),
+                    losses: index == 0 ? lists.losses : []))
         }
     }
 }

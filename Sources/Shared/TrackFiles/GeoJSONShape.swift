@@ -10,6 +10,8 @@ struct GeoJSONShape {
     let lists: [(name: String, values: [JSONValue])]
     /// There are times, and it is not known which place each belongs to.
     var isTorn: String?
+    /// How many of the places have a time, and why the others have none; nil: nothing is known of it.
+    var timed: (count: Int, reason: String)?
     /// What of the feature is not read.
     var losses: [String]
 
@@ -21,6 +23,7 @@ struct GeoJSONShape {
         let index = index - losses.count
         let which = coordinates.count == 1 ? "" : ", point \(index + 1)"
         var point = FilePoint(place: "shape \(number)\(which)", problem: isTorn)
+        if let timed, index >= timed.count { point.problem = point.problem ?? timed.reason }
         guard point.problem == nil else { return point }
         let numbers = (coordinates[index].arrayValue ?? []).map(\.doubleValue)
         guard numbers.count >= 2, let longitude = numbers[0], let latitude = numbers[1] else {
@@ -73,38 +76,56 @@ struct GeoJSONLists {
     private var lines: [[(name: String, values: [JSONValue])]]
     private(set) var isTorn: String?
     private(set) var losses: [String] = []
+    /// Of each line: how far its longest list of times goes, and what is to be told of the rest.
+    private var times: [(count: Int, reason: String)?]
 
     /// `lengths`: places of each line.
     init(_ properties: [String: JSONValue], lengths: [Int]) {
-        lines = lengths.map { _ in [] }
+        (lines, times) = (lengths.map { _ in [] }, lengths.map { _ in nil })
         var given = Self.times.compactMap { key in properties[key].map { (key, $0) } }
         for (key, value) in (properties["coordinateProperties"]?.objectValue ?? [:]).sorted(by: { $0.key < $1.key }) {
             given.append((key, value))
         }
         for (name, value) in given {
             guard let list = value.arrayValue else { continue }
-            guard let parts = Self.parts(of: list, lengths) else {
+            let isTime = Self.times.contains(name) || FilePoint.Field.named(name)?.field == .time
+            guard let parts = Self.parts(of: list, lengths, mayBeShort: isTime) else {
                 let reason =
                     "\(TrackFileError.quoted(name)) has \(Self.count(list)) values, and there are \(lengths.reduce(0, +)) places"
-                if Self.times.contains(name) || FilePoint.Field.named(name)?.field == .time {
+                if isTime {
                     isTorn = isTorn ?? "\(reason): which time belongs to which place is not known"
                 } else {
                     losses.append("\(reason): the list is not read")
                 }
                 continue
             }
-            for (index, values) in parts.enumerated() { lines[index].append((name, values)) }
+            for (index, values) in parts.enumerated() {
+                let missing = lengths[index] - values.count
+                lines[index].append((name, values + Array(repeating: .null, count: missing)))
+                guard isTime, values.count >= times[index]?.count ?? 0 else { continue }
+                times[index] = (
+                    values.count,
+                    "\(TrackFileError.quoted(name)) has \(values.count) times, and there are \(lengths[index]) places of its line: this one has none"
+                )
+            }
         }
     }
 
     func ofLine(_ index: Int) -> [(name: String, values: [JSONValue])] { lines[index] }
 
+    /// How many places of a line have a time, and why the others have none; nil: no list says it.
+    func timed(_ index: Int) -> (count: Int, reason: String)? { times[index] }
+
     private static func count(_ list: [JSONValue]) -> Int { list.reduce(0) { $0 + ($1.arrayValue?.count ?? 1) } }
 
     /// A list for each line, whether they stand in lists of their own or one behind the other; nil when they do not fit.
-    private static func parts(of list: [JSONValue], _ lengths: [Int]) -> [[JSONValue]]? {
+    /// `mayBeShort`: a list of one line may end before its line: its values belong to the first places.
+    private static func parts(of list: [JSONValue], _ lengths: [Int], mayBeShort: Bool) -> [[JSONValue]]? {
         let nested = list.compactMap(\.arrayValue)
         if nested.count == list.count, nested.map(\.count) == lengths { return nested }
+        let each = lengths.count == 1 && nested.isEmpty ? [list] : nested.count == list.count ? nested : []
+        let own = each.contains { $0.contains { $0.arrayValue != nil } } ? [] : each
+        if mayBeShort, own.count == lengths.count, zip(own, lengths).allSatisfy({ $0.count <= $1 }) { return own }
         guard nested.isEmpty, list.count == lengths.reduce(0, +) else { return nil }
         var (rest, parts) = (list[...], [[JSONValue]]())
         for length in lengths {
