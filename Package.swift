@@ -182,7 +182,7 @@ let server: [Target] = [
         "Exposition", "FenceFiles", "FenceJSON", "FenceJudging", "Gateway", "GeoPackageFile", "Geodesy", "Geofencing",
         "Ingest", "JSON",
         "ProcessMemory", "RoadEngine",
-        "RoadMatching", "ServerIdentity", "Systemd", "TimeZones", "TrackExport", "TrackModel",
+        "RoadMatching", "ServerIdentity", "Systemd", "TimeZones", "TrackExport", "TrackFiles", "TrackModel",
         "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener",
         .log, .lifecycle, .signals, .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .httpClient, .crypto, .asn1, .x509),
 ]

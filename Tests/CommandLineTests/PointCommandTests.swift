@@ -123,7 +123,7 @@ import Varlink
         #expect(
             first == ["time": 1_772_670_030_000, "latitude": 31.5, "longitude": 121.5, "attributes": ["fuel": 0]])
         let rest = try await agent.saker("point", "import", path, "--skip", "2400", "--json")
-        #expect(rest.output == "{\"ignored\":[],\"left_out\":0,\"refused\":0,\"stored\":1000}\n")
+        #expect(rest.output == "{\"ignored\":[],\"left_out\":0,\"refused\":0,\"replaced\":0,\"stored\":1000}\n")
         #expect(try await agent.asked.last?.parameters["points"]?.arrayValue?.count == 100)
         try await agent.stop()
     }

@@ -81,6 +81,37 @@ import Testing
         try await agent.stop()
     }
 
+    /// The server keeps one point of one time.
+    @Test func pointsOfOneTimeAreNotCountedTwice() async throws {
+        let agent = try await ScriptedServer.start([
+            "AddPoints": .turns([
+                .reply(["stored": 4, "refused": []]), .reply(["stored": 3, "refused": [["index": 3, "reason": "x"]]]),
+                .reply(["stored": 2, "refused": []]),
+            ])
+        ])
+        let directory = try TemporaryDirectory()
+        let path = try file(
+            directory, "a.geojson",
+            #"""
+            {"type":"FeatureCollection","features":[{"type":"Feature","properties":{"time":"2026-03-05T08:20:12Z"},
+             "geometry":{"type":"MultiPoint","coordinates":[[4,52],[5,52],[6,52]]}},{"type":"Feature",
+             "properties":{"time":"2026-03-05T08:20:11Z"},"geometry":{"type":"Point","coordinates":[4,52]}}]}
+            """#)
+        let result = try await agent.saker("point", "import", path)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(
+            result.output.hasSuffix(
+                "The server has stored 2 points. 2 points have the time of another one: of one time the server keeps the"
+                    + " point that came last.\n"), "\(result.output)")
+        // A point that is refused replaces none.
+        let json = try await agent.saker("point", "import", path, "--json")
+        #expect(json.output.hasSuffix(#""refused":1,"replaced":2,"stored":1}"# + "\n"), "\(json.output)")
+        let two = try file(directory, "a.csv", "time,lat,lon\n1772698812,1,2\n1772698812,1,3\n")
+        let last = try await agent.saker("point", "import", two)
+        #expect(last.output.contains("has stored 1 point. 1 point has the time of another one:"), "\(last.output)")
+        try await agent.stop()
+    }
+
     @Test(
         arguments: [
             ("12.5", 12.5), (" 12.5 ", 12.5), ("1e1", 10), ("-430", -430), ("", nil), ("NaN", nil), ("nan", nil),

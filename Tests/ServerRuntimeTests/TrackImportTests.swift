@@ -68,6 +68,19 @@ struct TrackImportTests {
         #expect(try await self.points(store, service, "van_07") == points)
     }
 
+    /// Also of two files: the store has one point of an entity and a time.
+    @Test(arguments: [true, false]) func aPointThatReplacesAnotherIsCountedOnce(isTrial: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        let (store, service) = try await store()
+        let other = published.replacingOccurrences(of: "van_07", with: "van_08")
+        let paths = [try zip([published, published, other], directory), try zip([published], directory)]
+        let outcome = try await TrackImport(store: store, service: service.rawValue)
+            .importFiles(paths, isTrial: isTrial, now: now)
+        #expect(outcome.points == 2 && outcome.replaced == 2 && outcome.isExact && outcome.entities == 2)
+        guard !isTrial else { return }
+        #expect(try await points(store, service, "van_07").count == 1)
+    }
+
     @Test func whatIsNoPointIsNamedAndTheRestComes() async throws {
         let directory = try TemporaryDirectory()
         let (store, service) = try await store()

@@ -55,6 +55,14 @@ struct ImportTracks: AsyncParsableCommand {
         let verb = dryRun ? "can be imported" : "imported"
         Output.print(
             "\(verb): \(outcome.points) points of \(outcome.entities) entities; refused: \(outcome.refused) lines")
+        if outcome.replaced > 0 {
+            Output.print(
+                "\(counted(outcome.replaced, "point")) more \(outcome.replaced == 1 ? "has" : "have") the entity and the time of"
+                    + " another one: of one time the server keeps the point that came last")
+        }
+        if !outcome.isExact {
+            Output.print("there are too many points to count those of one time, of which the server keeps one")
+        }
         guard outcome.points > 0 || outcome.refused == 0 else {
             throw ServerError(.file, "no line of the files is a point")
         }

@@ -4,6 +4,7 @@ import FenceCommands
 import JSON
 import NIOCore
 import Terminal
+import TrackFiles
 import TrackModel
 
 extension PointCommand {
@@ -18,7 +19,7 @@ extension PointCommand {
                 speed (m/s), course (degrees), altitude and accuracy (m), object_name. Others are custom attributes.
                 GPX: track points with their time, ele, speed and course. GeoJSON: points with a property time, and lines
                 with a list of times (coordTimes). KML: gx:Track, and points with a TimeStamp, or with a TimeSpan, whose begin
-                counts. Times may also be Unix seconds or ms.
+                counts. Times may also be Unix seconds or ms. Of points of one time, the server keeps the one that came last.
                 """)
 
         @OptionGroup var agent: AgentOptions
@@ -124,6 +125,9 @@ struct ImportWork {
     /// Points from the beginning of the file that are done: skipped, stored or refused.
     private(set) var done: Int64
     private(set) var stored: Int64 = 0
+    /// Times of the points that are stored: of one time the server keeps one.
+    private var times = TimeTally()
+    private var room = 1 << 20
     private(set) var refused: Int64 = 0
     /// The first reason of each attribute that the points do not show.
     private(set) var ignored: [String: IgnoredValue] = [:]
@@ -141,7 +145,12 @@ struct ImportWork {
     /// The server's answer to the next points of the file.
     mutating func took(_ reply: AddPointsReply, of chunk: [PointFile.Point]) {
         done += Int64(chunk.count)
-        stored += reply.stored
+        let unstored = Set(reply.refused.map(\.index))
+        let before = times.repeated
+        for (index, point) in chunk.enumerated() where !unstored.contains(Int64(index)) {
+            if let time = point.value["time"]?.integerValue { times.add(time, room: &room) }
+        }
+        stored += max(reply.stored - Int64(times.repeated - before), 0)
         for value in reply.ignored ?? [] where ignored[value.key] == nil && ignored.count < 100 {
             ignored[value.key] = value
         }
@@ -193,18 +202,30 @@ struct ImportWork {
 
     var json: JSONValue {
         [
-            "stored": .integer(stored), "refused": .integer(refused), "left_out": .integer(leftOut),
+            "stored": .integer(stored), "replaced": .integer(Int64(times.repeated)), "refused": .integer(refused),
+            "left_out": .integer(leftOut),
             "ignored": .array(ignored.keys.sorted().map(JSONValue.string)),
         ]
     }
 
     /// Shows the result. Throws when points were refused or left out.
     func finish() throws(CommandFailure) {
-        if isShown { Output.print("The server has stored \(Quantity.count(stored, "point")).") }
+        if isShown { Output.print(result) }
         for line in AttributeText.ignored(ignored.values.sorted { $0.key < $1.key }) {
             Output.complain("saker: \(line)")
         }
         try complain("are stored")
+    }
+
+    private var result: String {
+        guard times.isExact else {
+            return "The server has taken \(Quantity.count(stored + Int64(times.repeated), "point"))."
+                + " Of points of one time it keeps the one that came last."
+        }
+        let text = "The server has stored \(Quantity.count(stored, "point"))."
+        guard times.repeated > 0 else { return text }
+        return text + " \(Quantity.count(Int64(times.repeated), "point has", "points have")) the time of another one:"
+            + " of one time the server keeps the point that came last."
     }
 
     /// Shows what an import would do. Throws when points would be left out.

@@ -1,4 +1,5 @@
 import TrackExport
+import TrackFiles
 package import TrackModel
 import TrackStore
 import WebAPI
@@ -17,6 +18,10 @@ package struct TrackImport: Sendable {
     package struct Outcome: Hashable, Sendable {
         /// Points that are stored, or could be.
         package var points = 0
+        /// Points that a later one of the same entity and time has replaced, or would.
+        package var replaced = 0
+        /// False: some of ``points`` may have been replaced, too. There are too many to tell.
+        package var isExact = true
         package var entities = 0
         /// Lines that are no points, and why the first of them are none.
         package var refused = 0
@@ -144,7 +149,7 @@ package struct TrackImport: Sendable {
             waiting[entity] = nil
             work.refuse(points, of: entity, problem)
         }
-        guard !isTrial else { return }
+        guard !isTrial else { return waiting.forEach { work.tally($0.value, of: $0.key) } }
         let now = SystemClock.now()
         var batches: [IngestBatch] = []
         for (entity, points) in waiting {
@@ -177,6 +182,8 @@ package struct TrackImport: Sendable {
         private var entities: Set<ExactName> = []
         private var storedPoints = 0
         private var storedEntities: Set<ExactName> = []
+        private var times: [ExactName: TimeTally] = [:]
+        private var room = 1 << 22
         private var unknown: Set<String> = []
         private var counts = Outcome()
         private(set) var held = 0
@@ -231,12 +238,20 @@ package struct TrackImport: Sendable {
         mutating func stored(_ batch: IngestBatch) {
             storedPoints += batch.points.count
             storedEntities.insert(ExactName(batch.entity))
+            tally(batch.points, of: ExactName(batch.entity))
+        }
+
+        /// Points that are stored, or could be.
+        mutating func tally(_ points: [TrackPoint], of entity: ExactName) {
+            for point in points { times[entity, default: TimeTally()].add(point.fix.time.milliseconds, room: &room) }
         }
 
         func outcome(isTrial: Bool) -> Outcome {
             var outcome = counts
             // Points that were read and could not be stored are none of the outcome.
-            outcome.points = isTrial ? counts.points : storedPoints
+            outcome.replaced = times.values.reduce(0) { $0 + $1.repeated }
+            outcome.isExact = times.values.allSatisfy(\.isExact)
+            outcome.points = (isTrial ? counts.points : storedPoints) - outcome.replaced
             outcome.entities = isTrial ? entities.count : storedEntities.count
             outcome.withoutColumn = unknown.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
             return outcome
