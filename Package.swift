@@ -179,7 +179,7 @@ let server: [Target] = [
         "ServerRuntime", in: "Server", "Admission", "AlarmCallbacks", "CClock", "ConfigurationFile", "Diagnosing",
         "DirectoryAccess",
         "Enrolment",
-        "Exposition", "FenceFiles", "FenceJSON", "FenceJudging", "Gateway", "GeoPackageFile", "Geodesy", "Geofencing",
+        "Exposition", "FenceFiles", "FenceJudging", "Gateway", "GeoPackageFile", "Geodesy", "Geofencing",
         "Ingest", "JSON",
         "ProcessMemory", "RoadEngine",
         "RoadMatching", "ServerIdentity", "Systemd", "TimeZones", "TrackExport", "TrackFiles", "TrackModel",

@@ -106,7 +106,7 @@ struct AdministrationProgramTests {
         #expect(try await server("district", "remove", "world").status == 0)
         #expect(try await server("district", "list").output == "ID  SOURCE  DISTRICT\n")
         let empty = try await server("fence", "list", "1")
-        #expect(empty.output == "ID  NAME  SHAPE  WATCHES  CHANGED\n", "\(empty.errors)")
+        #expect(empty.output == "NUMBER  NAME  SHAPE  TELLS  WATCHES  GROUP  CHANGED\n", "\(empty.errors)")
         #expect(
             try await server("fence", "export", "1").output == "{\"type\":\"FeatureCollection\",\"features\":[]}\n")
         let yards = directory.path + "/yards.geojson"

@@ -38,7 +38,11 @@ struct FenceProgramTests {
         #expect(circle.status == 0 && circle.output == "Made fence 1 'Ushuaia'.\n", "\(circle.errors)")
         let text = try await shown("1")
         #expect(text.contains("circle of 50.5 m") && text.contains("everyone"), "\(text)")
-        for part in ["\"floor\":\"3\"", "\"gate\":3", "\"remote\":true", "\"after\":60", "-10800"] {
+        for part in [
+            "Fence 1 'Ushuaia', revision 1", "place     -54.800000, -68.300000\n", "floor     3\n",
+            #"on enter  {"gate":3}, told to the others, too"#, "stay after 60 s, over 36 km/h\n",
+            "mon-fri 08:00-18:00 (-03:00)\n",
+        ] {
             #expect(text.contains(part), "\(part): \(text)")
         }
         let polygon = try await fence(
@@ -47,6 +51,26 @@ struct FenceProgramTests {
         let corridor = try await fence(
             "add", "corridor", "1", "--at", "40,116 40,116.02", "--offset", "50", "--group", "ways", "--watch-all")
         #expect(corridor.output == "Made fence 3.\n", "\(corridor.errors)")
+        let list = try await fence("list", "1")
+        let cells = list.output.split(separator: "\n").map { line in
+            line.split(separator: "  ").map { $0.trimmingCharacters(in: .whitespaces) }
+                .filter { !$0.isEmpty && !$0.hasSuffix("Z") }
+        }
+        #expect(
+            cells == [
+                ["NUMBER", "NAME", "SHAPE", "TELLS", "WATCHES", "GROUP", "CHANGED"],
+                ["1", "Ushuaia", "circle of 50.5 m", "enter, exit, stay 60 s, over 36 km/h", "everyone"],
+                ["2", "yard", "polygon of 3 vertices", "enter, exit", "everyone"],
+                ["3", "corridor of 50 m", "enter, exit", "everyone", "ways"],
+            ], "\(list.output)")
+        let json = try await fence("list", "1", "--json", "--limit", "3")
+        #expect(json.output.contains(#""group":"ways""#) && json.output.contains(#""tells":"enter, exit""#), "\(json)")
+        for (number, place) in [
+            ("2", "40.000000, 116.000000; 40.000000, 116.010000; 40.010000, 116.010000"),
+            ("3", "40.000000, 116.000000; 40.000000, 116.020000"),
+        ] {
+            #expect(try await shown(number).contains(place + "\n"))
+        }
 
         let smaller = try await fence("edit", "1", "Ushuaia", "--radius", "40", "--clear", "floor")
         #expect(smaller.output == "Changed fence 1, now revision 2.\n", "\(smaller.errors)")

@@ -42,12 +42,14 @@ struct Fences: AsyncParsableCommand {
             let found = try await ServiceAdministration(try file.load())
                 .fences(
                     of: service, matching: FenceFilter(watch: entity.map { .watching($0) } ?? .any), limit: limit)
-            Listing<FenceReport>([
-                .init(.number("ID"), "id", { "\($0.number)" }, value: { .integer(Int64($0.number)) }),
-                .init(.text("NAME"), "name", \.name), .init(.text("SHAPE"), "shape", \.shape),
-                .init(.text("WATCHES"), "watches", \.watch),
-                .init(TextTable.Column("CHANGED", rank: 1), "changed", \.modified),
-            ]).show(found.fences, options)
+            let columns = FenceView.columns
+            Listing<ShownFence>([
+                .init(columns[0], "id", { "\($0.number)" }, value: { .integer($0.number) }),
+                .init(columns[1], "name", \.name), .init(columns[2], "shape", \.shape),
+                .init(columns[3], "tells", \.tells), .init(columns[4], "watches", \.watches),
+                .init(columns[5], "group", \.group),
+                .init(TextTable.Column("CHANGED", rank: 4), "changed", { FenceReport.time($0.modified) }),
+            ]).show(found.fences.map(\.shown), options)
             guard !options.json else { return }
             if found.total > found.fences.count {
                 Output.print("\(found.total - found.fences.count) more: give a greater --limit")
@@ -56,7 +58,8 @@ struct Fences: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show everything of a fence but its vertices.")
+        static let configuration = CommandConfiguration(
+            abstract: "Show everything of a fence, with its first vertices.")
 
         @OptionGroup var file: ConfigurationOption
         @Argument(help: "The number of the service.")
@@ -65,11 +68,9 @@ struct Fences: AsyncParsableCommand {
         var fence: String
 
         func run() async throws {
-            var table = TextTable.pairs
-            for line in try await ServiceAdministration(try file.load()).fence(named: fence, of: service).lines {
-                table.add(line.label, line.text)
-            }
-            for line in table.lines(width: TerminalSize.columns) { Output.print(line) }
+            let found = try await ServiceAdministration(try file.load()).fence(named: fence, of: service)
+            let lines = FenceView.details(found.shown, width: TerminalSize.columns, time: FenceReport.time)
+            for line in lines { Output.print(line) }
         }
     }
 

@@ -69,14 +69,7 @@ struct ServiceFences: FenceHolder, FenceStatusHolder {
     }
 
     func table(_ fences: [ServiceFence]) -> [String] {
-        var table = TextTable([.number("ID"), .text("NAME"), .text("SHAPE", rank: 2), .text("WATCHES", rank: 1)])
-        for fence in fences {
-            switch fence {
-            case .read(let fence): table.add("\(fence.number)", fence.name, fence.shape, fence.watch)
-            case .unreadable(let number, let reason): table.add("\(number)", "cannot be read: \(reason)", "", "")
-            }
-        }
-        return table.lines(width: TerminalSize.columns)
+        FenceView.table(fences.map(\.shown), width: TerminalSize.columns)
     }
 
     func delete(_ fences: [ServiceFence], isAll: Bool) async throws {
@@ -149,6 +142,35 @@ enum ServiceFence: HeldFence {
         return fence.fence.definition
     }
     var hasShape: Bool { definition != nil }
+
+    /// For people.
+    var shown: ShownFence {
+        switch self {
+        case .read(let fence): return fence.shown
+        case .unreadable(let number, let reason):
+            var shown = ShownFence(
+                number: Int64(number), revision: 0, definition: nil, vertices: 0, created: 0, modified: 0)
+            shown.trouble = "it cannot be read: \(reason)"
+            return shown
+        }
+    }
+}
+
+extension FenceReport {
+    /// For people.
+    var shown: ShownFence {
+        var shown = ShownFence(
+            number: Int64(number), revision: Int64(revision), definition: fence.definition,
+            vertices: Int64(fence.definition.shape.vertexCount), created: fence.created.milliseconds,
+            modified: fence.modified.milliseconds)
+        shown.since = everyoneSince?.milliseconds
+        return shown
+    }
+
+    /// From milliseconds since 1970, in universal time.
+    static func time(_ milliseconds: Int64) -> String {
+        TimeText.universal(Timestamp(milliseconds: milliseconds))
+    }
 }
 
 extension FenceRelation {

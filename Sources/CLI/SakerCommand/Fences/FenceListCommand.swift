@@ -32,7 +32,7 @@ struct FenceList: AsyncParsableCommand {
             return page.more ? page.fences.last?.id : nil
         }
         if agent.json { return }
-        for line in FenceView.table(fences, width: table.width) { Output.print(line) }
+        for line in FenceView.table(fences.map(\.shown), width: table.width) { Output.print(line) }
     }
 }
 
@@ -51,6 +51,6 @@ struct FenceShow: AsyncParsableCommand {
     func run() async throws {
         let report = try await FenceCalls.one(fence, agent, whose.source)
         if agent.json { return Output.print(json: try JSONValue(encoding: report).description) }
-        for line in FenceView.details(report, width: TerminalSize.columns) { Output.print(line) }
+        for line in FenceView.details(report.shown, width: TerminalSize.columns) { Output.print(line) }
     }
 }

@@ -1,11 +1,11 @@
-package import AgentControl
+import AgentControl
 import ArgumentParser
 import FenceArguments
 import FenceCommands
 import FenceFiles
 import FenceJSON
 import Geodesy
-package import Geofencing
+import Geofencing
 import JSON
 import NIOCore
 import Terminal
@@ -49,7 +49,9 @@ struct VehicleFences: FenceHolder {
         try await FenceCalls.list(try await selection.parameters(agent), agent)
     }
 
-    func table(_ fences: [LocalFenceReport]) -> [String] { FenceView.table(fences, width: TerminalSize.columns) }
+    func table(_ fences: [LocalFenceReport]) -> [String] {
+        FenceView.table(fences.map(\.shown), width: TerminalSize.columns)
+    }
 
     func delete(_ fences: [LocalFenceReport], isAll: Bool) async throws {
         guard !fences.isEmpty else {
@@ -74,11 +76,6 @@ struct VehicleFences: FenceHolder {
     }
 
     func district(_ name: String) async throws -> (name: String, shape: ShapeDraft)? { nil }
-}
-
-extension LocalFenceReport: HeldFence {
-    package var definition: FenceDefinition? { FenceView.definition(self) }
-    package var hasShape: Bool { fence["shape"] != nil }
 }
 
 /// Where the vehicle is with regard to its own fences, or to those of the server.

@@ -1,47 +1,65 @@
-import AgentControl
-import FenceCommands
-import FenceJSON
-import Geodesy
-import Geofencing
-import JSON
-import Terminal
-import TrackModel
+internal import Geodesy
+package import Geofencing
+package import Terminal
+internal import TrackModel
+
+/// A fence as people see it, whoever has it: a vehicle or a service.
+package struct ShownFence: Sendable {
+    package var number: Int64
+    package var revision: Int64
+    /// Nil for a fence of a version that this program does not know.
+    package var definition: FenceDefinition?
+    /// False: the shape is too large to be told, and `definition` has none.
+    package var hasShape = true
+    package var vertices: Int64
+    /// Milliseconds since 1970.
+    package var created: Int64
+    package var modified: Int64
+    /// Since when it watches everyone; nil: it is not told.
+    package var since: Int64?
+    /// Why it is not judged; nil when it is.
+    package var trouble: String?
+
+    package init(
+        number: Int64, revision: Int64, definition: FenceDefinition?, vertices: Int64, created: Int64, modified: Int64
+    ) {
+        (self.number, self.revision, self.definition) = (number, revision, definition)
+        (self.vertices, self.created, self.modified) = (vertices, created, modified)
+    }
+
+    private static let unknown = "?"
+
+    /// In a few words.
+    package var shape: String { definition.map { FenceView.shape(self, $0) } ?? Self.unknown }
+    package var tells: String { definition.map { FenceView.tells($0, isShort: true) } ?? "" }
+    package var watches: String { definition.map { FenceView.watches($0, most: 3) } ?? "" }
+    package var name: String { definition?.name ?? "" }
+    package var group: String { definition?.group ?? "" }
+}
 
 /// Fences for people.
-enum FenceView {
-    static func table(_ fences: [LocalFenceReport], width: Int? = nil) -> [String] {
+package enum FenceView {
+    package static func table(_ fences: [ShownFence], width: Int? = nil) -> [String] {
         guard !fences.isEmpty else { return ["No fences."] }
-        var table = TextTable([
-            .number("NUMBER"), .text("NAME"), .text("SHAPE", rank: 2), .text("TELLS"), .text("WATCHES", rank: 1),
-            .text("GROUP", rank: 3),
-        ])
+        var table = TextTable(columns)
         for fence in fences {
-            guard let definition = definition(fence) else {
-                table.add("\(fence.id)", "", "?")
-                continue
-            }
-            table.add(
-                "\(fence.id)", definition.name, shape(fence, definition), tells(definition, isShort: true),
-                watches(definition), definition.group ?? "")
+            table.add("\(fence.number)", fence.name, fence.shape, fence.tells, fence.watches, fence.group)
         }
         let troubles = fences.compactMap { fence in
-            fence.trouble.map { "Fence \(fence.id) is not judged: \($0)".printable }
+            fence.trouble.map { "Fence \(fence.number) is not judged: \($0)".printable }
         }
         return table.lines(width: width)
             + (troubles.isEmpty ? [] : [""] + troubles.flatMap { TextFold.lines($0, width: width) })
     }
 
-    /// Nil for a fence of a version that this program does not know.
-    static func definition(_ fence: LocalFenceReport) -> FenceDefinition? {
-        // A large shape is left out of lists.
-        let none = ShapeDraft(.point(Degrees(latitude: 0, longitude: 0)))
-        return try? FenceDefinition(json: fence.fence, shape: none)
-    }
+    /// Of a table: the number, the name, the shape, what it tells, whom it watches, and its group.
+    package static let columns: [TextTable.Column] = [
+        .number("NUMBER"), .text("NAME"), .text("SHAPE", rank: 2), .text("TELLS"), .text("WATCHES", rank: 1),
+        .text("GROUP", rank: 3),
+    ]
 
-    private static func shape(_ fence: LocalFenceReport, _ definition: FenceDefinition) -> String {
-        guard fence.fence["shape"] != nil else {
-            return area(fence, definition)
-        }
+    fileprivate static func shape(_ fence: ShownFence, _ definition: FenceDefinition) -> String {
+        guard fence.hasShape else { return area(fence, definition) }
         let draft = definition.shape
         let around = draft.buffer > 0 ? " and \(metres(draft.buffer)) around it" : ""
         switch draft.outline {
@@ -53,13 +71,13 @@ enum FenceView {
         }
     }
 
-    private static func area(_ fence: LocalFenceReport, _ definition: FenceDefinition) -> String {
+    private static func area(_ fence: ShownFence, _ definition: FenceDefinition) -> String {
         definition.district.map { "district \($0)" } ?? "polygon of \(Quantity.count(fence.vertices)) vertices"
     }
 
     private static func metres(_ metres: Double) -> String { "\(Quantity.decimal(metres, 1, trimmed: true)) m" }
 
-    private static func tells(_ definition: FenceDefinition, isShort: Bool = false) -> String {
+    fileprivate static func tells(_ definition: FenceDefinition, isShort: Bool = false) -> String {
         var parts: [String] = []
         if definition.rule.contains(.enter) { parts.append("enter") }
         if definition.rule.contains(.exit) { parts.append("exit") }
@@ -74,27 +92,31 @@ enum FenceView {
         return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
     }
 
-    private static func watches(_ definition: FenceDefinition) -> String {
+    fileprivate static func watches(_ definition: FenceDefinition, most: Int) -> String {
         if definition.watch.isEveryone { return "everyone" }
         if definition.watch.isNobody { return "nobody" }
-        let names = definition.watch.entities.prefix(3).map(\.text)
+        let names = definition.watch.entities.prefix(most).map(\.text)
         let rest = definition.watch.entities.count - names.count
         return names.joined(separator: ", ") + (rest > 0 ? " and \(Quantity.count(Int64(rest))) more" : "")
     }
 
-    static func details(_ fence: LocalFenceReport, width: Int? = nil) -> [String] {
-        guard let definition = definition(fence) else {
-            return ["Fence \(fence.id): this program does not know all of it; --json shows it as it is."]
+    /// Everything of a fence but its vertices. `time`: how times are written, from milliseconds since 1970.
+    package static func details(
+        _ fence: ShownFence, width: Int? = nil, time: (Int64) -> String = LocalTime.text
+    ) -> [String] {
+        guard let definition = fence.definition else {
+            return ["Fence \(fence.number): this program does not know all of it; --json shows it as it is."]
         }
         var table = TextTable.pairs
         func add(_ name: String, _ text: String?) {
             if let text { table.add("  \(name)", text) }
         }
         add("shape", shape(fence, definition))
-        if fence.fence["shape"] != nil { add("place", place(definition.shape)) }
+        if fence.hasShape { add("place", place(definition.shape)) }
         add("district", definition.district)
         add("tells", tells(definition))
-        add("watches", watches(definition))
+        add("watches", watches(definition, most: 50))
+        add("since", fence.since.map(time))
         add("group", definition.group)
         if definition.settle > 0 { add("settles", "in \(definition.settle) s") }
         if definition.isInitialTold { add("initial", "tells an enter when first seen inside") }
@@ -113,7 +135,7 @@ enum FenceView {
             ]
             add("altitude", ends.compactMap(\.self).joined(separator: " "))
         }
-        if let validity = definition.validity { addValidity(validity, add) }
+        if let validity = definition.validity { addValidity(validity, time, add) }
         for reaction in definition.reactions {
             add(
                 "on \(reaction.on.rawValue)",
@@ -123,17 +145,20 @@ enum FenceView {
         if let origin = definition.origin {
             add("from", "\(origin.file)\(origin.layer.map { ", layer \($0)" } ?? ""), feature \(origin.feature)")
         }
-        add("made", TimeText.local(fence.created))
-        if fence.modified != fence.created { add("changed", TimeText.local(fence.modified)) }
+        add("made", time(fence.created))
+        if fence.modified != fence.created { add("changed", time(fence.modified)) }
         let name = definition.name.isEmpty ? "" : " '\(definition.name)'"
         let trouble = fence.trouble.map { ["  It is not judged: \($0)".printable] } ?? []
-        return ["Fence \(fence.id)\(name), revision \(fence.revision)".printable] + trouble + table.lines(width: width)
+        return ["Fence \(fence.number)\(name), revision \(fence.revision)".printable] + trouble
+            + table.lines(width: width)
     }
 
-    private static func addValidity(_ validity: FenceValidity, _ add: (String, String?) -> Void) {
+    private static func addValidity(
+        _ validity: FenceValidity, _ time: (Int64) -> String, _ add: (String, String?) -> Void
+    ) {
         let ends = [
-            validity.from.map { "from \(TimeText.local($0.milliseconds))" },
-            validity.through.map { "until \(TimeText.local($0.milliseconds))" },
+            validity.from.map { "from \(time($0.milliseconds))" },
+            validity.through.map { "until \(time($0.milliseconds))" },
         ].compactMap(\.self)
         if !ends.isEmpty { add("valid", ends.joined(separator: " ")) }
         if !validity.windows.isEmpty {
