@@ -165,7 +165,7 @@ let server: [Target] = [
         "RoadMatching", "Systemd", "TrackAnalysis", "TrackFiles", "TrackModel", "TrackStore", .log, .crypto),
     .room("TrackExport", in: "Server", "Compression", "TrackAnalysis", "TrackModel", "TrackStore"),
     .room("AlarmCallbacks", in: "Server", "JSON", "TrackModel", "TrackStore", "WebAPI", .crypto),
-    .room("ServerIdentity", in: "Server", "TrackModel", .asn1, .nioCore, .nioSSL, .x509),
+    .room("ServerIdentity", in: "Server", "DirectoryAccess", "TrackModel", .asn1, .nioCore, .nioSSL, .x509),
     .room("Enrolment", in: "Server", "ConfigurationFile", "JSON", "TrackModel", "TrackStore"),
     .room(
         "WebListener", in: "Server", "Admission", "Enrolment", "Exposition", "ServerIdentity", "WebAPI", .log,

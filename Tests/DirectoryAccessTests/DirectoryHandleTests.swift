@@ -24,6 +24,21 @@ import Testing
         } catch { return error.number }
     }
 
+    @Test func onlyRegularFilesAreRead() throws {
+        let file = home + "/file"
+        try Data("text".utf8).write(to: URL(fileURLWithPath: file))
+        symlink(file, home + "/link")
+        for name in ["file", "link"] { #expect(try RegularFile.bytes(home + "/" + name) == Array("text".utf8)) }
+        #expect(Self.trouble { () throws(FileTrouble) in try RegularFile.bytes(file, most: 3) } == EFBIG)
+        #expect(try RegularFile.bytes(file, most: 4).count == 4)
+        mkfifo(home + "/pipe", 0o600)
+        for path in [home + "/pipe", "/dev/null", "/dev/zero"] {
+            #expect(Self.trouble { () throws(FileTrouble) in try RegularFile.bytes(path) } == FileTrouble.irregular)
+        }
+        #expect(Self.trouble { () throws(FileTrouble) in try RegularFile.bytes(home) } == EISDIR)
+        #expect(Self.trouble { () throws(FileTrouble) in try RegularFile.bytes(home + "/none") } == ENOENT)
+    }
+
     @Test(.needs(.root)) func rootFollowsOnlyLinksOfRoot() throws {
         symlink(outside, home + "/way")
         #expect(try DirectoryHandle(home + "/way").path == DirectoryHandle(outside).path)

@@ -50,6 +50,23 @@ import TrackModel
         #expect(detail(other)?.contains("other.pem does not belong to the certificate in") == true)
     }
 
+    /// Nobody ever writes into the pipe; a program that opens it waits for ever. What another user puts there is no file of ours.
+    @Test(.timeLimit(.minutes(1)), arguments: ["chain.pem", "key.pem", "ca.pem"])
+    func aPipeInThePlaceOfAFileIsToldAtOnce(name: String) throws {
+        try make(files.certificateChain, files.key)
+        try FileManager.default.copyItem(atPath: files.certificateChain, toPath: directory.file("ca.pem"))
+        var all = files
+        all.deviceAuthorities = directory.file("ca.pem")
+        #expect(detail(all) == nil)
+        try FileManager.default.removeItem(atPath: directory.file(name))
+        mkfifo(directory.file(name), 0o600)
+        let found = try #require(detail(all))
+        #expect(found.contains("/\(name) ") && found.contains("no regular file") && found.contains("put"), "\(found)")
+        try FileManager.default.removeItem(atPath: directory.file(name))
+        symlink("/dev/zero", directory.file(name))
+        #expect(detail(all)?.contains("no regular file") == true)
+    }
+
     /// A bundle of authorities, as a company has one, would make a handshake longer than clients take.
     @Test func onlyTheAuthorityThatSignedIsShown() throws {
         let (authority, key) = (directory.file("ca.pem"), directory.file("ca-key.pem"))

@@ -1,3 +1,4 @@
+internal import DirectoryAccess
 internal import NIOCore
 package import NIOSSL
 internal import SwiftASN1
@@ -109,8 +110,9 @@ package final class ServerIdentity: Sendable {
             if let last = chain.last, let signer = signer(of: last, among: authorities) { chain.append(signer) }
         }
         let key: NIOSSLPrivateKey
+        let keyBytes = try bytes(files.key, "holds no readable private key in PEM without a password")
         do {
-            key = try NIOSSLPrivateKey(file: files.key, format: .pem)
+            key = try NIOSSLPrivateKey(bytes: keyBytes, format: .pem)
         } catch {
             throw ServerIdentityError(
                 "\(files.key) holds no readable private key in PEM without a password: check the path, owner and mode")
@@ -167,15 +169,29 @@ package final class ServerIdentity: Sendable {
         .rsaPkcs1Sha256, .rsaPkcs1Sha384, .rsaPkcs1Sha512,
     ]
 
-    private static func certificates(_ file: String) throws(ServerIdentityError) -> [NIOSSLCertificate] {
+    /// The certificates of a PEM file. Only a regular file is opened.
+    package static func certificates(_ file: String) throws(ServerIdentityError) -> [NIOSSLCertificate] {
+        let pem = try bytes(file, "holds no readable certificate in PEM")
         let found: [NIOSSLCertificate]
         do {
-            found = try NIOSSLCertificate.fromPEMFile(file)
+            found = try NIOSSLCertificate.fromPEMBytes(pem)
         } catch {
             throw ServerIdentityError(
                 "\(file) holds no readable certificate in PEM: check the path, the file's owner and mode")
         }
         guard !found.isEmpty else { throw ServerIdentityError("\(file) holds no certificate") }
         return found
+    }
+
+    /// `problem`: what the file is said to be when it cannot be read.
+    private static func bytes(_ file: String, _ problem: String) throws(ServerIdentityError) -> [UInt8] {
+        do throws(FileTrouble) {
+            return try RegularFile.bytes(file)
+        } catch {
+            throw ServerIdentityError(
+                error.number == FileTrouble.irregular
+                    ? "\(file) cannot be read: \(error.reason)"
+                    : "\(file) \(problem) (\(error.reason)): check the path, the file's owner and mode")
+        }
     }
 }

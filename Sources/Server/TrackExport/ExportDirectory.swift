@@ -30,7 +30,7 @@ package struct ExportDirectory: Hashable, Sendable {
 
     /// The number of the worker that wrote here last; nil when there is none.
     package func worker() -> Int64? {
-        let descriptor = open(workerFile, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(workerFile, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: 32)
@@ -42,7 +42,7 @@ package struct ExportDirectory: Hashable, Sendable {
     /// Keeps the number. A failure only costs the next process some time.
     package func keep(worker: Int64) {
         guard self.worker() != worker else { return }
-        let descriptor = open(workerFile, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o640)
+        let descriptor = open(workerFile, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o640)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         let text = Array("\(worker)\n".utf8)

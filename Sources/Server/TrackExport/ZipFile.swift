@@ -42,7 +42,7 @@ package final class ZipFile {
 
     package init(_ path: String) throws(Failure) {
         self.path = path
-        let opened = Descriptor(number: open(path, O_RDONLY | O_CLOEXEC))
+        let opened = Descriptor(number: open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK))
         guard opened.number >= 0 else {
             throw Failure("\(path) cannot be read: \(String(cString: strerror(errno)))")
         }

@@ -6,6 +6,7 @@ import TrackStore
 enum StoreFile {
     /// Makes the file when it is missing and may be made, and refuses one that this program must not change.
     static func prepare(_ path: String, makesMissing: Bool) throws {
+        try refuseIrregular(path)
         if try makesMissing && make(path) { return }
         var status = stat()
         guard stat(path, &status) == 0 else {
@@ -28,6 +29,18 @@ enum StoreFile {
         let file = try DatabaseQueue(path: path, configuration: configuration)
         defer { try? file.close() }
         try file.read { database in try check(database, path, makesMissing: makesMissing) }
+    }
+
+    /// SQLite opens what has these names, and would wait for ever for somebody who writes into a pipe.
+    private static func refuseIrregular(_ path: String) throws {
+        for name in [path, path + "-journal", path + "-wal", path + "-shm"] {
+            var status = stat()
+            guard stat(name, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else { continue }
+            throw TrackStoreError(
+                .failed,
+                "\(name) is no regular file, as each file of a store is, but a pipe, a socket or a device: remove it. "
+                    + "If there was a store, put it back or restore a backup")
+        }
     }
 
     /// Mode 0600 from the first moment; SQLite gives its log the mode of the file. True when the file is new.

@@ -1,3 +1,4 @@
+import DirectoryAccess
 import Glibc
 
 /// Reading a small file whole, and what its owner lets others do with it.
@@ -8,8 +9,12 @@ enum FileReading {
 
     /// Throws `.unreadable`, saying what to do about the common causes.
     static func bytes(of path: String, limit: Int) throws(ConfigurationError) -> ([UInt8], Status) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard descriptor >= 0 else { throw ConfigurationError(.unreadable, file: path, explain(errno)) }
+        let descriptor: Int32
+        do throws(FileTrouble) {
+            descriptor = try RegularFile.open(path)
+        } catch {
+            throw ConfigurationError(.unreadable, file: path, explain(error.number))
+        }
         defer { close(descriptor) }
         return try bytes(from: descriptor, of: path, limit: limit)
     }
@@ -22,8 +27,10 @@ enum FileReading {
         guard fstat(descriptor, &status) == 0 else {
             throw ConfigurationError(.unreadable, file: path, explain(errno))
         }
-        guard status.st_mode & S_IFMT != S_IFDIR else {
-            throw ConfigurationError(.unreadable, file: path, "is a directory, not a file")
+        let kind = status.st_mode & S_IFMT
+        guard kind == S_IFREG else {
+            throw ConfigurationError(
+                .unreadable, file: path, explain(kind == S_IFDIR ? EISDIR : FileTrouble.irregular))
         }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16384)
@@ -46,6 +53,8 @@ enum FileReading {
     static func explain(_ code: Int32) -> String {
         switch code {
         case ENOENT: "does not exist"
+        case FileTrouble.irregular: "is no regular file, but a pipe, a socket or a device: put the file there"
+        case EISDIR: "is a directory, not a file"
         case EACCES: "may not be read by this user: check the owner and mode of the file and its directories"
         default: "cannot be read: \(String(cString: strerror(code)))"
         }

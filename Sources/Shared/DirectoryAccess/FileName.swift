@@ -32,7 +32,8 @@ package struct FileTrouble: Error, Hashable, Sendable {
     package var reason: String {
         switch number {
         case ELOOP: "a link stands there, which is not followed"
-        case Self.irregular: "it is no regular file"
+        case Self.irregular: "it is no regular file, but a directory, a pipe or a device: put the file there"
+        case EISDIR: "it is a directory, and no file"
         case ENOSPC: "the disk is full"
         default: String(cString: strerror(number))
         }

@@ -22,7 +22,7 @@ enum PendingChanges: Equatable {
     /// Whether the file is one with a write-ahead log, and there is no log: nobody has the file open.
     static func isIdle(_ path: String) -> Bool {
         guard !hasLog(path) else { return false }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         // The version that a writer needs, and a reader (The SQLite Database File Format, 1.3.3).

@@ -80,6 +80,7 @@ extension TLSContext {
         guard let first = problem() else { return }
         guard let next = certificate.nextChainFile, unsafe access(next, R_OK) == 0 else { throw first }
         do throws(SecureLinkError) {
+            try requireReadable(next, what: "next client certificate")
             unsafe try use(chain: next, in: context)
             if let second = problem() { throw second }
         } catch {

@@ -42,6 +42,11 @@ extension TLSContext {
         storeURI uri: String, _ store: TLSClientOptions.KeyStore, _ pin: PIN?
     ) throws(SecureLinkError) -> OpenSSLHandle<PrivateKeyKind> {
         OpenSSLErrorQueue.clear()
+        // A pipe in the place of the file would hold the program up.
+        let file = uri.hasPrefix("file:") ? String(uri.dropFirst(5)) : ""
+        if file.hasPrefix("/"), !file.contains(where: { "%;?".contains($0) }) {
+            try requireReadable(file, what: "client certificate's key")
+        }
         switch store.opener {
         case .engine(let name): return try engineKey(uri, engine: name, store, pin)
         case .provider(let name):

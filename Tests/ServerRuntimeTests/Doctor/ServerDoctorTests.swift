@@ -100,6 +100,26 @@ struct ServerDoctorTests {
         #expect(try await server.result().status == 0)
     }
 
+    /// The owner of the directory may be another user than root, who calls the doctor.
+    @Test(arguments: [
+        "server.pem", "server-key.pem", "device-ca.pem", "ca.pem", "server.toml", "tracks.sqlite.lock",
+        "tracks.sqlite-journal",
+    ])
+    func aPipeInThePlaceOfAFileHoldsNobodyUp(name: String) async throws {
+        let path = home + "/" + name
+        try? FileManager.default.removeItem(atPath: path)
+        mkfifo(path, 0o600)
+        let timed = ["-k", "1", "40", serverPath]
+        let doctor = try await run("/usr/bin/timeout", timed + ["doctor", "--config", configuration])
+        #expect(doctor.status == (name.hasSuffix("lock") ? 0 : 1), "\(doctor)")
+        let said = doctor.output.replacing(/\s+/, with: " ")
+        #expect(name.hasSuffix("lock") || said.contains(path) && said.contains("no regular file"), "\(said)")
+        for command in [["certificate", "renew"], ["device", "list"], ["service", "list"]] {
+            let result = try await run("/usr/bin/timeout", timed + command + ["--config", configuration])
+            #expect(result.status != 124 && result.status != 137, "\(command) \(result)")
+        }
+    }
+
     @Test func aPortOfAStrangerIsTold() async throws {
         let receiver = try await CallbackReceiver { _, _ in .status(404) }
         try replace("http_port = 0", with: "http_port = \(receiver.port)")

@@ -6,39 +6,31 @@ enum TextFile {
     static let maximumBytes = 1 << 20
 
     static func read(_ path: String, limit: Int = maximumBytes) throws(ServerError) -> String {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            throw ServerError(.notFound, "\(path) cannot be read: \(String(cString: strerror(errno)))")
+        let bytes: [UInt8]
+        do throws(FileTrouble) {
+            bytes = try RegularFile.bytes(path, most: limit)
+        } catch {
+            throw failure(path, error, limit)
         }
-        defer { close(descriptor) }
-        return try read(descriptor, path, limit)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// A regular file in an open directory; no link is followed.
     static func read(_ name: String, in directory: borrowing DirectoryHandle) throws(ServerError) -> String {
         let path = "\(directory.path)/\(name)"
-        let descriptor: Int32
+        let bytes: [UInt8]
         do throws(FileTrouble) {
-            descriptor = try directory.open(FileName(name))
+            let descriptor = try directory.open(FileName(name))
+            defer { close(descriptor) }
+            bytes = try RegularFile.bytes(from: descriptor, path, most: maximumBytes)
         } catch {
-            throw ServerError(.notFound, "\(path) cannot be read: \(error.reason)")
+            throw failure(path, error, maximumBytes)
         }
-        defer { close(descriptor) }
-        return try read(descriptor, path, maximumBytes)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func read(_ descriptor: Int32, _ path: String, _ limit: Int) throws(ServerError) -> String {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 16_384)
-        while bytes.count <= limit {
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw ServerError(.notFound, "\(path) cannot be read: \(String(cString: strerror(errno)))")
-            }
-            if count == 0 { return String(decoding: bytes, as: UTF8.self) }
-            bytes += buffer[..<count]
-        }
-        throw ServerError(.notFound, "\(path) is larger than \(limit) bytes")
+    private static func failure(_ path: String, _ trouble: FileTrouble, _ limit: Int) -> ServerError {
+        let reason = trouble.number == EFBIG ? "is larger than \(limit) bytes" : "cannot be read: \(trouble.reason)"
+        return ServerError(.notFound, "\(path) \(reason)")
     }
 }

@@ -37,8 +37,7 @@ enum BackupFile {
 
     /// SHA-256 of the file to which a link leads; nil when it cannot be read.
     static func sum(ofLinked path: String) -> String? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { return nil }
+        guard let descriptor = try? RegularFile.open(path) else { return nil }
         defer { close(descriptor) }
         return try? read(descriptor, path) { _ throws(ServerError) in }.sha256
     }

@@ -1,4 +1,5 @@
 import NIOSSL
+import ServerIdentity
 
 /// Whose certificates operators' servers may have: those of the system's authorities, and of a file.
 struct CallbackAuthorities: Hashable, Sendable {
@@ -13,11 +14,14 @@ struct CallbackAuthorities: Hashable, Sendable {
     func tls() throws(ServerError) -> TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         guard let file else { return configuration }
-        let certificates = try? NIOSSLCertificate.fromPEMFile(file)
-        guard let certificates, !certificates.isEmpty else {
+        let certificates: [NIOSSLCertificate]
+        do throws(ServerIdentityError) {
+            certificates = try ServerIdentity.certificates(file)
+        } catch {
             throw ServerError(
                 .certificate,
-                "\(file) has no certificates that can be used: ca in [callbacks] must name a PEM file of authorities")
+                "\(file) has no certificates that can be used: ca in [callbacks] must name a PEM file of authorities. "
+                    + error.detail)
         }
         configuration.additionalTrustRoots = [.certificates(certificates)]
         return configuration

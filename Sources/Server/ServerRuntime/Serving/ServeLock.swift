@@ -9,7 +9,7 @@ final class ServeLock: Sendable {
     /// Throws `.address` when another process serves this store.
     convenience init(store: String) throws(ServerError) {
         let path = store + ".lock"
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else {
             throw ServerError(.store, "\(path) cannot be opened: \(String(cString: strerror(errno)))")
         }
@@ -45,7 +45,7 @@ final class ServeLock: Sendable {
     ///
     /// A server that starts at this very moment may find the look in its way; systemd then starts it once more.
     static func isHeld(store: String) -> Bool? {
-        let descriptor = open(store + ".lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let descriptor = open(store + ".lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return errno == ENOENT ? false : nil }
         defer { close(descriptor) }
         guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return errno == EWOULDBLOCK ? true : nil }

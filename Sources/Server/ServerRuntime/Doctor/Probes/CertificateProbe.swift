@@ -40,7 +40,12 @@ enum CertificateProbe {
     }
 
     private static func file(_ use: String, _ path: String) -> CertificateFacts.File {
-        let all = (try? NIOSSLCertificate.fromPEMFile(path)) ?? []
+        let all: [NIOSSLCertificate]
+        do throws(ServerIdentityError) {
+            all = try ServerIdentity.certificates(path)
+        } catch {
+            return .init(use: use, path: path, content: .unreadable(error.detail))
+        }
         guard let from = all.map({ Int64($0.notValidBefore) }).max(),
             let until = all.map({ Int64($0.notValidAfter) }).min()
         else {
@@ -85,6 +90,6 @@ enum CertificateProbe {
     }
 
     private static func certificates(_ path: String) throws -> [Certificate] {
-        try NIOSSLCertificate.fromPEMFile(path).map { try Certificate(derEncoded: $0.toDERBytes()) }
+        try ServerIdentity.certificates(path).map { try Certificate(derEncoded: $0.toDERBytes()) }
     }
 }

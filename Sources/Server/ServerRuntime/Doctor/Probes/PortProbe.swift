@@ -7,6 +7,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import ServerIdentity
 import WebListener
 
 /// Knocks at the server's ports, and tells whether this server answers.
@@ -14,7 +15,7 @@ enum PortProbe {
     private static let patience = TimeAmount.seconds(3)
 
     static func facts(_ configuration: ServerConfiguration) async -> [PortFacts] {
-        let leaf = try? NIOSSLCertificate.fromPEMFile(configuration.tls.certificate).first?.toDERBytes()
+        let leaf = try? ServerIdentity.certificates(configuration.tls.certificate).first?.toDERBytes()
         var ports: [PortFacts] = []
         let device = configuration.device
         ports.append(
