@@ -12,16 +12,16 @@ import Testing
         try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: false)
     }
 
-    private func purge() throws -> Int32 {
+    private func purge(_ package: String = "saker-server") throws -> Int32 {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("debian/saker-server.postrm")
+            .deletingLastPathComponent().appendingPathComponent("debian/\(package).postrm")
         let text = try String(contentsOf: script, encoding: .utf8)
-            .replacingOccurrences(of: "/var/lib/saker-server", with: data)
+            .replacingOccurrences(of: "/var/lib/\(package == "saker-server" ? package : "saker")", with: data)
             .replacingOccurrences(of: "/etc/saker", with: directory.path + "/etc")
             .replacingOccurrences(of: "/usr/share/debconf", with: directory.path + "/none")
         let copy = directory.path + "/postrm"
         try text.write(toFile: copy, atomically: true, encoding: .utf8)
-        return try Program.run("/bin/sh", [copy, "purge"]).status
+        return try Program.run("/usr/bin/timeout", ["20", "/bin/sh", copy, "purge"]).status
     }
 
     private func write(_ name: String, _ text: String = "x") throws {
@@ -31,7 +31,9 @@ import Testing
     }
 
     private func left() throws -> [String] {
-        try FileManager.default.subpathsOfDirectory(atPath: data).filter {
+        // An empty folder goes too.
+        guard FileManager.default.fileExists(atPath: data) else { return [] }
+        return try FileManager.default.subpathsOfDirectory(atPath: data).filter {
             var isFolder: ObjCBool = false
             return FileManager.default.fileExists(atPath: data + "/" + $0, isDirectory: &isFolder)
                 && !isFolder.boolValue
@@ -79,5 +81,67 @@ import Testing
         try write("server.toml", "key = \"exports/a.zip\"\n")
         #expect(try purge() == 0)
         #expect(try FileManager.default.contentsOfDirectory(atPath: outside).count == 3)
+    }
+
+    private func makeFolder(_ path: String) throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    private static let secrets = ["ca-key.pem", "server-key.pem", "device-ca-key.pem", "store-key"]
+
+    /// The server's user may put anything in the place of a file: the other secrets go all the same.
+    @Test(arguments: [
+        "ca.pem", "server.toml", "device-ca.pem", "server.pem.new-1a", "exports/a.zip", "tracks.sqlite.lock",
+    ])
+    func aFolderInThePlaceOfAFileStopsNothing(name: String) throws {
+        for secret in Self.secrets { try write(secret) }
+        try makeFolder(data + "/" + name + "/deep")
+        #expect(try purge() == 0)
+        #expect(try left() == [])
+        #expect(FileManager.default.fileExists(atPath: data + "/" + name + "/deep"))
+    }
+
+    @Test(arguments: ["server.toml", "ca.pem", "server-key.pem", "exports"])
+    func aPipeInThePlaceOfAFileStopsNothing(name: String) throws {
+        for secret in Self.secrets where secret != name { try write(secret) }
+        mkfifo(data + "/" + name, 0o600)
+        #expect(try purge() == 0)
+        #expect(try left() == (name == "exports" ? ["exports"] : []))
+    }
+
+    /// A configuration may name anything as a key.
+    @Test(arguments: ["..", ".", "", "*", "kept*", "[k]ept", "?ept", "a kept", "kept kept", "-rf", "$(touch x)", "a\\"])
+    func aKeyOfAStrangeNameStopsNothingAndRemovesNothingElse(name: String) throws {
+        for secret in Self.secrets { try write(secret) }
+        try write("kept")
+        try write("fleet.key")
+        try write("server.toml", "[tls]\nkey = \"\(name)\"\n[device]\nauthority_key = \"fleet.key\"\n")
+        #expect(try purge() == 0)
+        #expect(try left() == ["kept"])
+    }
+
+    /// No folder is a file's, and what its link leads to is somebody else's.
+    @Test func theConfigurationIsReadOnlyWhereItIsAFile() throws {
+        let outside = directory.path + "/outside.toml"
+        try "key = \"mine\"\n".write(toFile: outside, atomically: true, encoding: .utf8)
+        symlink(outside, data + "/server.toml")
+        try write("mine")
+        try write("store-key")
+        #expect(try purge() == 0)
+        #expect(try left() == ["mine"])
+    }
+
+    @Test(arguments: ["saker-server", "saker-agent"])
+    func aFolderBesideTheConfigurationStopsNothing(package: String) throws {
+        let folder = directory.path + "/etc"
+        let (files, blocked) =
+            package == "saker-server"
+            ? (["credentials/server-store-key"], ["server.toml/x", "credentials/server-tls-key/x"])
+            : (["device.pem", "enroll.token", "credentials/device-key"], ["agent.toml/x", "credentials/ak/x"])
+        for name in blocked { try makeFolder(folder + "/" + name) }
+        for name in files { try Data("x".utf8).write(to: URL(fileURLWithPath: folder + "/" + name)) }
+        #expect(try purge(package) == 0)
+        for name in files { #expect(!FileManager.default.fileExists(atPath: folder + "/" + name), "\(name)") }
+        for name in blocked { #expect(FileManager.default.fileExists(atPath: folder + "/" + name), "\(name)") }
     }
 }
