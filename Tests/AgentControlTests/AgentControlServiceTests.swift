@@ -258,6 +258,25 @@ import Varlink
                 "points[0].attributes"
             ),
             (
+                .addPoints,
+                [
+                    "points": [
+                        ["time": 1_772_670_012_000, "latitude": 1, "longitude": 1, "attributes": ["a\u{200B}": 1]]
+                    ]
+                ],
+                "points[0].attributes"
+            ),
+            (
+                .addPoints,
+                ["points": [["time": 1_772_670_012_000, "latitude": 1, "longitude": 1, "object_name": "box "]]],
+                "points[0].object_name"
+            ),
+            (
+                .addPoints,
+                ["points": [["time": 1_772_670_012_000, "latitude": 1, "longitude": 1, "object_name": "\u{FFFC}"]]],
+                "points[0].object_name"
+            ),
+            (
                 .addPoints, ["points": [["time": 1_772_670_012_000, "latitude": 1, "longitude": 1]], "entity": "a;b"],
                 "entity"
             ),

@@ -26,6 +26,24 @@ import TrackModel
         }
     }
 
+    @Test(arguments: [
+        "yard ", " yard", "yard\u{A0}", "\u{3000}yard", "yard\u{FE0F}", "ya\u{200D}rd", "ya\u{1D159}rd", "ya\u{2800}rd",
+    ])
+    func aNameThatLooksLikeAnotherOneIsRefused(name: String) throws {
+        #expect(problem { $0.name = name }?.rule == .name)
+        #expect(problem { $0.group = name }?.rule == .group)
+        // One of an earlier version stays, also when something else changes.
+        var fence = try Fence(
+            id: 1, revision: 1, areaRevision: 1, definition { $0.name = name }, created: time(1), modified: time(1),
+            revisedAt: time(1))
+        _ = try fence.update(
+            definition {
+                $0.name = name
+                $0.denoise = 5
+            }, at: time(2))
+        #expect(throws: FenceError.self) { try fence.update(definition { $0.name = name + "x\u{200B}" }, at: time(3)) }
+    }
+
     @Test func aPlanHasEverythingThatIsJudged() throws {
         let zone = ZoneOffsets(first: 28_800)
         let window = try #require(WeeklyWindow(days: 31, from: 0, to: 3600))

@@ -89,9 +89,18 @@ import Testing
         ("bus\u{2060}01", "U+2060"), ("bus\u{202E}01", "U+202E"), ("bus\u{AD}01", "U+AD"), ("bus\u{E0041}", "U+E0041"),
         ("bus\u{2800}", "U+2800"), ("bus\u{3164}", "U+3164"), ("e\u{301}", "form C"), ("\u{212B}", "form C"),
         ("\u{1112}\u{1161}\u{11AB}", "form C"), ("a\u{301}\u{323}", "form C"),
+        ("bus\u{FFFC}", "U+FFFC"),
+        ("bus\u{1D159}", "U+1D159"), ("bus\u{16FE4}", "U+16FE4"), ("bus\u{E0FFF}", "U+E0FFF"),
     ])
     func aNewNameThatLooksLikeAnotherOneIsRefused(name: String, rule: String) {
         #expect(EntityName.problem(with: name) == nil)
         #expect(EntityName.problem(withNew: name)?.contains(rule) == true)
+    }
+
+    @Test(arguments: [0xFDD0, 0xFDEF, 0xFFFE, 0xFFFF, 0x1FFFE, 0x10FFFF] as [UInt32])
+    func aNewNameHoldsNothingThatIsNoCharacter(value: UInt32) throws {
+        let name = "bus" + String(try #require(Unicode.Scalar(value)))
+        #expect(EntityName.problem(with: name) == nil)
+        #expect(EntityName.problem(withNew: name)?.contains("U+") == true)
     }
 }

@@ -102,9 +102,8 @@ package enum CustomPoint {
         guard let name = value.stringValue, name.utf8.count <= 128 else {
             throw Problem(member: "object_name", detail: "object_name must be a text of at most 128 bytes")
         }
-        guard !name.hasHidden else {
-            throw Problem(
-                member: "object_name", detail: "object_name must not hold control, direction or invisible characters")
+        if let problem = NameRules.problem(with: name, "object_name") {
+            throw Problem(member: "object_name", detail: problem)
         }
         return name
     }
@@ -122,6 +121,9 @@ package enum CustomPoint {
                     member: "attributes",
                     detail: "an attribute's key has 1 to \(AttributeValue.maximumKeyBytes) bytes, one has "
                         + "\(key.utf8.count)")
+            }
+            if let problem = NameRules.problem(with: key, "an attribute's key") {
+                throw Problem(member: "attributes", detail: problem)
             }
             switch value {
             case .integer(let number): attributes[key] = .integer(number)

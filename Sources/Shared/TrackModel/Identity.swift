@@ -71,13 +71,10 @@ package enum EntityName {
     /// that nobody sees, and a spelling that is not Unicode's normal form C.
     package static func problem(withNew name: String) -> String? {
         if let problem = problem(with: name) { return problem }
-        let scalars = name.unicodeScalars
-        if scalars.first?.properties.isWhitespace == true || scalars.last?.properties.isWhitespace == true {
-            return "a new entity name must not begin or end with white space, as '\(name)' does"
-        }
-        for scalar in scalars where isInvisible(scalar) {
+        if let problem = NameRules.problem(with: name, "a new entity name") { return problem }
+        for scalar in name.unicodeScalars where scalar.properties.isWhitespace && scalar != " " {
             return
-                "a new entity name must not hold characters that nobody sees, and this one holds U+\(String(scalar.value, radix: 16, uppercase: true))"
+                "a new entity name must not hold white space but the plain space, and this one holds \(NameRules.code(scalar))"
         }
         var span = name.utf8Span
         guard span.checkForNFC(quickCheck: false) else {
@@ -85,12 +82,5 @@ package enum EntityName {
                 "a new entity name is written in Unicode's normal form C, with é as one character, and this one is not: write it anew"
         }
         return nil
-    }
-
-    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
-        let properties = scalar.properties
-        if properties.isWhitespace { return scalar != " " }
-        // The last one is a pattern of Braille without dots.
-        return properties.isDefaultIgnorableCodePoint || properties.generalCategory == .format || scalar == "\u{2800}"
     }
 }

@@ -174,7 +174,9 @@ package struct AttributeBoard: Hashable, Sendable {
     }
 
     private func judge(_ key: String, _ value: AttributeValue) -> Result<AttributeValue, Refusal> {
-        if let problem = AttributeValue.problem(key: key, value: value) {
+        let problem =
+            AttributeValue.problem(key: key, value: value) ?? NameRules.problem(with: key, "an attribute's key")
+        if let problem {
             return .failure(Refusal(key, .invalid, problem))
         }
         if key == FloorAttribute.key { return judgeFloor(value) }

@@ -151,9 +151,9 @@ extension ServiceAdministration {
 
     /// On one line of a table.
     private static func check(deviceName name: String) throws(ServerError) {
-        let hasControl = name.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
-        guard name.utf8.count <= 128, !hasControl else {
-            throw ServerError(.usage, "a device's name has at most 128 bytes of UTF-8 and no control characters")
+        guard name.utf8.count <= 128 else {
+            throw ServerError(.usage, "a device's name has at most 128 bytes of UTF-8, this one has \(name.utf8.count)")
         }
+        if let problem = NameRules.problem(with: name, "a device's name") { throw ServerError(.usage, problem) }
     }
 }

@@ -160,10 +160,10 @@ package struct ServiceAdministration: Sendable {
 
     /// A name is for people, on one line of a table.
     static func checked(_ name: String) throws(ServerError) -> String {
-        let hasControl = name.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
-        guard !name.isEmpty, name.utf8.count <= 128, !hasControl else {
-            throw ServerError(.usage, "a service's name has 1 to 128 bytes of UTF-8 and no control characters")
+        guard !name.isEmpty, name.utf8.count <= 128 else {
+            throw ServerError(.usage, "a service's name has 1 to 128 bytes of UTF-8, this one has \(name.utf8.count)")
         }
+        if let problem = NameRules.problem(with: name, "a service's name") { throw ServerError(.usage, problem) }
         return name
     }
 }

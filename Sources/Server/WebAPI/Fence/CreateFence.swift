@@ -38,7 +38,8 @@ extension FenceEndpoints {
     /// Sets what the common parameters give.
     static func apply(_ call: APICall, to definition: inout FenceDefinition) throws(APIFailure) {
         if let name = call.parameters["fence_name"] {
-            try call.checkText(name, "fence_name", maximumBytes: FenceDefinition.mostNameBytes)
+            try call.checkName(
+                name, "fence_name", maximumBytes: FenceDefinition.mostNameBytes, former: definition.name)
             definition.name = name
         }
         if let denoise = try call.parameters.double("denoise") {

@@ -60,13 +60,26 @@ struct APICall: Sendable {
         return type
     }
 
-    /// Checks a text that is for people.
+    /// Checks the name of something. `former`: what it has been; it may stay.
+    func checkName(
+        _ name: String, _ parameter: String, maximumBytes: Int, former: String? = nil
+    ) throws(APIFailure) {
+        if let problem = ParameterLengths.problem(with: name, of: parameter, most: maximumBytes) {
+            throw APIFailure(.parameter, problem)
+        }
+        guard former.map({ !$0.utf8.elementsEqual(name.utf8) }) ?? true else { return }
+        if let problem = NameRules.problem(with: name, parameter) { throw APIFailure(.parameter, problem) }
+    }
+
+    /// Checks a text that is for people: whatever shows it shows it safely.
     func checkText(_ text: String, _ name: String, maximumBytes: Int) throws(APIFailure) {
         if let problem = ParameterLengths.problem(with: text, of: name, most: maximumBytes) {
             throw APIFailure(.parameter, problem)
         }
-        guard !text.hasHidden else {
-            throw APIFailure(.parameter, "\(name) must not hold control characters, or ones that cannot be seen")
+        guard !text.unicodeScalars.contains(where: \.isControl) else {
+            throw APIFailure(
+                .parameter,
+                "\(name) must not hold control or direction characters, such as a line break: leave them out")
         }
     }
 

@@ -58,8 +58,8 @@ struct UploadedPoint {
         fix.accuracy = try tenths("radius", in: 0...100_000_000)
         let objectName = try text("object_name")
         if let objectName, objectName.utf8.count > 128 { throw Self.parameter("object_name has at most 128 bytes") }
-        if let objectName, objectName.hasHidden {
-            throw Self.parameter("object_name must not hold control, direction or invisible characters")
+        if let objectName, let problem = NameRules.problem(with: objectName, "object_name") {
+            throw Self.parameter(problem)
         }
         return TrackPoint(
             fix, coordinateType: try coordinateType(), objectName: objectName, attributes: try attributes(columns))

@@ -57,11 +57,16 @@ package struct FenceDefinition: Hashable, Sendable {
     ///
     /// - Throws: ``FenceError``.
     package func checkTexts(beside former: FenceDefinition? = nil) throws(FenceError) {
+        for (text, was, what, rule) in [
+            (name, former?.name, "a fence's name", FenceError.Rule.name),
+            (group ?? "", former?.group, "a fence's group", .group),
+        ] where was.map({ !$0.utf8.elementsEqual(text.utf8) }) ?? true {
+            if let problem = NameRules.problem(with: text, what) { throw FenceError(rule, problem) }
+        }
+        // Both are compared with texts that come from elsewhere.
         for (text, was, name, rule) in [
-            (name, former?.name, "the name", FenceError.Rule.name),
-            (district ?? "", former?.district, "the district", .name),
+            (district ?? "", former?.district, "the district", FenceError.Rule.name),
             (floor ?? "", former?.floor, "the floor", .floor),
-            (group ?? "", former?.group, "the group", .group),
         ] where text.hasHidden && text != was {
             throw FenceError(
                 rule, "\(name) holds a control, direction or invisible character (such as a line break): leave it out")
