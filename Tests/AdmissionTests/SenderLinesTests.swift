@@ -22,6 +22,13 @@ import TrackModel
         #expect(lines.line(of: "a", at: at(2)) == 1)
     }
 
+    @Test func aCertainLineIsWrittenAndTakesNothing() {
+        var lines = lines { $0.burstOfAll = 3 }
+        #expect((0..<9).map { _ in lines.line(of: "a", at: at(0), isCertain: true) } == Array(repeating: 0, count: 9))
+        #expect((0..<4).map { _ in lines.line(of: "a", at: at(0)) } == [0, 0, 0, nil])
+        #expect(lines.line(of: "a", at: at(0), isCertain: true) == 1)
+    }
+
     @Test func allSendersTogetherHaveOne() {
         var lines = lines { $0.burstOfAll = 4 }
         let written = (0..<10).map { lines.line(of: "\($0)", at: at(0)) }

@@ -24,7 +24,9 @@ import Testing
         "Ingest/IngestWriter+Fences.swift": (1, "the server starts"),
         "Ingest/IngestWriter.swift": (4, "the store fails, at most once for each wait between two tries"),
         "RoadEngine/RoadClient.swift": (2, "the road engine begins to fail, or works again"),
-        "ServerRuntime/Enrolment/EnrolmentJournal.swift": (3, "each has a budget"),
+        "ServerRuntime/Enrolment/EnrolmentJournal.swift": (
+            4, "each has a budget; what was left out is said once a minute"
+        ),
         "ServerRuntime/Exports/Exporting.swift": (3, "the disk or the store fails; once a minute at most"),
         "ServerRuntime/FrequentRoutes/RouteComputing.swift": (4, "the store fails; once a minute at most"),
         "ServerRuntime/Metrics/MetricsService.swift": (2, "the server starts, or the address is taken"),

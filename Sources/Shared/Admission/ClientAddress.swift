@@ -6,7 +6,12 @@ package enum ClientAddress {
     /// An IPv4 address; the first 64 bits of an IPv6 address, which is what one client has; one name for all others, such as
     /// the clients of a Unix socket.
     package static func group(_ address: SocketAddress?) -> String {
-        guard let text = address?.ipAddress else { return "unknown" }
+        group(ofText: address?.ipAddress)
+    }
+
+    /// The same of an address as text; nil: nobody knows it.
+    package static func group(ofText text: String?) -> String {
+        guard let text else { return "unknown" }
         guard let bytes = sixteen(text) else { return text }
         return isMapped(bytes) ? bytes[12...].map { String($0) }.joined(separator: ".") : prefix(bytes, bits: 64)
     }

@@ -41,15 +41,16 @@ package struct SenderLines: Sendable {
 
     package var count: Int { accounts.count }
 
-    /// Nil: the line is not written. Otherwise how many lines of the sender were not written before it.
-    package mutating func line(of sender: String, at now: MonotonicTime) -> Int64? {
+    /// Nil: the line is not written. Otherwise how many lines of the sender were not written before it. `isCertain`: it is written in
+    /// any case, and takes nothing from a budget.
+    package mutating func line(of sender: String, at now: MonotonicTime, isCertain: Bool = false) -> Int64? {
         if accounts[sender] == nil, accounts.count >= limits.senders { makeRoom() }
         var account =
             accounts[sender]
             ?? Account(budget: LineBudget(burst: limits.burst, interval: limits.interval), last: now)
         account.last = now
         defer { accounts[sender] = account }
-        guard account.budget.line(at: now) != nil, all.line(at: now) != nil else {
+        guard isCertain || account.budget.line(at: now) != nil && all.line(at: now) != nil else {
             account.leftOut += 1
             return nil
         }

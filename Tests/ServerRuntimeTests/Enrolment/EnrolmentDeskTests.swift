@@ -100,6 +100,39 @@ import X509
         #expect(stranger.answer["code"] == "token_unknown")
     }
 
+    /// One address alone fills no journal, and silences no other one.
+    @Test func eachAddressHasItsLines() async throws {
+        let bench = try await DeskBench()
+        func refused(from address: String) -> Int {
+            bench.lines.all.count { $0.metadata["outcome"] != nil && $0.metadata["address"] == address }
+        }
+        for _ in 0..<40 { _ = bench.desk.refuseLarge(from: "192.0.2.1") }
+        #expect(refused(from: "192.0.2.1") == 30)
+        for _ in 0..<2 { _ = bench.desk.refuseLarge(from: "192.0.2.2") }
+        #expect(refused(from: "192.0.2.2") == 2)
+        // All of an IPv6 network are one.
+        for host in 1...40 { _ = bench.desk.refuseLarge(from: "2001:db8::\(host)") }
+        #expect(bench.lines.all.count { $0.metadata["address"]?.hasPrefix("2001:db8::") == true } == 30)
+        // What was left out is said with the next line, or when the address is silent.
+        bench.clocks.pass(2)
+        _ = bench.desk.refuseLarge(from: "192.0.2.1")
+        #expect(bench.lines.all.last?.metadata["skipped"] == "10")
+        for _ in 0..<5 { _ = bench.desk.refuseLarge(from: "192.0.2.1") }
+        bench.clocks.pass(60)
+        bench.desk.tellLeftOut()
+        #expect(bench.lines.all.contains { $0.metadata["sender"] == "192.0.2.1" && $0.metadata["skipped"] == "5" })
+    }
+
+    /// Many addresses together have a budget, and no device that was made is left out by them.
+    @Test func allStrangersTogetherHaveABudget() async throws {
+        let bench = try await DeskBench()
+        try await bench.addToken()
+        for number in 0..<1000 { _ = bench.desk.refuseLarge(from: "10.0.\(number / 250).\(number % 250)") }
+        #expect(bench.lines.all.count == 300)
+        _ = await bench.claim(try DeskBench.request())
+        #expect(bench.lines.all.last?.metadata["outcome"] == "issued")
+    }
+
     @Test func aStoreThatFailsMakesTheBoxComeAgain() async throws {
         let bench = try await DeskBench()
         try await bench.addToken()

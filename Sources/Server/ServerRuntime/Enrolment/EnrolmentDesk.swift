@@ -54,6 +54,9 @@ final class EnrolmentDesk: EnrolmentAnswering {
         }
     }
 
+    /// Says what the journal has left out. Call it now and then.
+    func tellLeftOut() { journal.tellLeftOut() }
+
     func refusePlainHTTP(from address: String?) -> EnrolmentReply {
         turnAway(.plainHTTP, from: address)
         return .plainHTTP
@@ -265,4 +268,13 @@ final class EnrolmentDesk: EnrolmentAnswering {
             throw EnrolmentRefusal(.busy, "the server's store takes nothing now: try again", retryAfter: 30)
         }
     }
+}
+
+/// Says once a minute which lines of the journal were left out.
+struct EnrolmentLines: RepeatedWork {
+    static let pause = Duration.seconds(60)
+
+    let desk: EnrolmentDesk
+
+    func round() { desk.tellLeftOut() }
 }

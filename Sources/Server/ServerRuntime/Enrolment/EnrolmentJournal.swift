@@ -6,7 +6,8 @@ import Systemd
 import TrackModel
 import TrackStore
 
-/// The lines of the journal about claims and renewals. Each new device has its line; what anybody can repeat has a budget.
+/// The lines of the journal about claims and renewals. Each new device has its line; what anybody can repeat has a budget for each
+/// address (of a /64 network with IPv6), and one for all of them.
 final class EnrolmentJournal: Sendable {
     /// Whom a line is about. The texts have no control characters.
     struct Subject {
@@ -30,7 +31,7 @@ final class EnrolmentJournal: Sendable {
 
     private let logger: Logger
     private let clock: @Sendable () -> MonotonicTime
-    private let budget = Mutex(LineBudget())
+    private let strangers = Mutex(SenderLines(SenderLines.Limits(burstOfAll: 300, intervalOfAll: 200)))
     private let storeBudget = Mutex(LineBudget(burst: 1, interval: 60_000))
 
     init(logger: Logger, clock: @escaping @Sendable () -> MonotonicTime) {
@@ -43,7 +44,8 @@ final class EnrolmentJournal: Sendable {
         _ outcome: EnrolmentCounters.Outcome, _ about: Subject, isNew: Bool = false, reason: String? = nil
     ) {
         let time = clock()
-        guard let skipped = budget.withLock({ $0.line(at: time, isCertain: isNew) }) else { return }
+        let sender = ClientAddress.group(ofText: about.address)
+        guard let skipped = strangers.withLock({ $0.line(of: sender, at: time, isCertain: isNew) }) else { return }
         let metadata: [String: String] = [
             "outcome": outcome.name, "address": about.address, "device": about.device?.description ?? "",
             "service": about.service.map { "\($0.rawValue)" } ?? "", "entity": about.entity ?? "",
@@ -58,6 +60,16 @@ final class EnrolmentJournal: Sendable {
             logger.warning("a claim of a vehicle is refused", metadata: metadata)
         } else {
             logger.notice("a vehicle claims its identity", metadata: metadata)
+        }
+    }
+
+    /// Says how many lines were left out of addresses that have been silent since. Call it now and then.
+    func tellLeftOut() {
+        let time = clock()
+        for (sender, lines) in strangers.withLock({ $0.takeLeftOut(at: time) }) {
+            logger.notice(
+                "lines about claims of a sender were left out",
+                metadata: ["sender": "\(sender ?? "others")", "skipped": "\(lines)"])
         }
     }
 

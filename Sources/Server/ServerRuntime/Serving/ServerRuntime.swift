@@ -298,6 +298,7 @@ package struct ServerRuntime: Sendable {
         let desk = EnrolmentDesk(
             store: store, place: enrolment, counters: enrolmentCounters, logger: logger, now: SystemClock.now,
             clock: SystemClock.monotonic)
+        services.append(EnrolmentLines(desk: desk))
         if let https = web.https { services.append(listener(.https, https, router, identity, desk, ports)) }
         if let http = web.http { services.append(listener(.http, http, router, nil, desk, ports)) }
         if let address = configuration.metrics {
