@@ -15,9 +15,12 @@ package protocol ExportStore: Sendable {
     func export(token: String) async throws(TrackStoreError) -> ExportRecord?
     /// Deletes a job, whatever its state. Throws `.unknownExport`, also for a job of another service.
     func deleteExport(_ number: Int64, in service: ServiceID) async throws(TrackStoreError)
-    /// Claims a job that is not done and that nobody else has a claim on, and sets ``ExportRecord/modified``. The job comes first
-    /// that has not been tried for longest: one that fails, or that ends its worker, keeps no other one waiting. From then on the
-    /// job runs. Nil when there is none. Costs next to nothing then.
+    /// Claims a job that is not done and that nobody else has a claim on, and sets ``ExportRecord/modified``. From then on
+    /// the job runs. Nil when there is none. Costs next to nothing then.
+    ///
+    /// The job comes first that has been due for longest: since it waits, or since a job of its service was last claimed or ended,
+    /// whichever is later. So services take turns, however many jobs each has. Of a service the job comes first that has not been
+    /// tried for longest: one that fails, or that ends its worker, keeps no other one waiting.
     func claimExport(
         by worker: Int64, at now: Timestamp, through end: Timestamp
     ) async throws(TrackStoreError) -> ExportRecord?

@@ -81,10 +81,7 @@ extension SQLiteTrackStore {
                 sql: """
                     UPDATE export_job
                     SET modified = ?1, state = 1, worker = ?2, claimed_through = ?3
-                    WHERE id = (
-                        SELECT id FROM export_job
-                        WHERE state < 2 AND (claimed_through IS NULL OR claimed_through < ?1 OR worker = ?2)
-                        ORDER BY modified, id LIMIT 1)
+                    WHERE id = (\(FairTurn.next(of: "export_job")))
                     RETURNING \(ExportRecord.selection)
                     """, arguments: [now.milliseconds, worker, end.milliseconds]
             ).map { try ExportRecord($0) }
@@ -109,7 +106,7 @@ extension SQLiteTrackStore {
             try database.execute(
                 sql: """
                     UPDATE export_job
-                    SET state = ?, points = ?, bytes = ?, modified = ?, worker = NULL, claimed_through = NULL
+                    SET state = ?, points = ?, bytes = ?, modified = ?, worker = NULL, claimed_through = 0
                     WHERE id = ? AND worker = ?
                     """,
                 arguments: [result == nil ? 0 : 2, result?.points, result?.bytes, now.milliseconds, number, worker])

@@ -30,7 +30,8 @@ extension SQLiteTrackStore {
             if let known {
                 try database.execute(
                     sql: """
-                        UPDATE route_job SET state = 0, modified = ?, routes = NULL, refusal = NULL, reason = NULL
+                        UPDATE route_job
+                        SET state = 0, modified = ?, routes = NULL, refusal = NULL, reason = NULL, claimed_through = NULL
                         WHERE id = ?
                         """, arguments: [now.milliseconds, known.number])
             } else {
@@ -85,10 +86,7 @@ extension SQLiteTrackStore {
                 sql: """
                     UPDATE route_job
                     SET modified = ?1, state = 1, worker = ?2, claimed_through = ?3
-                    WHERE id = (
-                        SELECT id FROM route_job
-                        WHERE state < 2 AND (claimed_through IS NULL OR claimed_through < ?1 OR worker = ?2)
-                        ORDER BY modified, id LIMIT 1)
+                    WHERE id = (\(FairTurn.next(of: "route_job")))
                     RETURNING id
                     """, arguments: [now.milliseconds, worker, end.milliseconds])
             return try number.flatMap { try RouteJobRecord.fetch($0, database) }
@@ -119,7 +117,7 @@ extension SQLiteTrackStore {
             try database.execute(
                 sql: """
                     UPDATE route_job
-                    SET state = ?, routes = ?, refusal = ?, reason = ?, modified = ?, worker = NULL, claimed_through = NULL
+                    SET state = ?, routes = ?, refusal = ?, reason = ?, modified = ?, worker = NULL, claimed_through = 0
                     WHERE id = ? AND worker = ?
                     """,
                 arguments: [

@@ -5,6 +5,8 @@ extension ReferenceTrackStore {
     struct KeptExport {
         var record: ExportRecord
         var claim: (worker: Int64, end: Timestamp)?
+        /// A worker has had it since it began to wait.
+        var wasTried = false
     }
 
     package func addExport(
@@ -52,11 +54,15 @@ extension ReferenceTrackStore {
             let kept = exportList[index]
             return kept.record.state != .done && kept.claim.map { $0.end < now || $0.worker == worker } ?? true
         }
-        // Of several the first.
-        let oldest = free.min { exportList[$0].record.modified < exportList[$1].record.modified }
-        guard let index = oldest else { return nil }
+        let tried = exportList.filter { $0.record.state != .waiting || $0.wasTried }.map(\.record)
+        let turns = Dictionary(tried.map { ($0.service, $0.modified) }, uniquingKeysWith: max)
+        func due(_ index: Int) -> (Timestamp, Timestamp, Int64) {
+            let record = exportList[index].record
+            return (max(record.modified, turns[record.service] ?? record.modified), record.modified, record.number)
+        }
+        guard let index = free.min(by: { due($0) < due($1) }) else { return nil }
         (exportList[index].record.state, exportList[index].record.modified) = (.running, now)
-        exportList[index].claim = (worker, end)
+        (exportList[index].claim, exportList[index].wasTried) = ((worker, end), true)
         return exportList[index].record
     }
 

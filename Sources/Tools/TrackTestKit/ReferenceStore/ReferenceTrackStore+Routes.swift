@@ -5,6 +5,8 @@ extension ReferenceTrackStore {
     struct KeptRouteJob {
         var record: RouteJobRecord
         var claim: (worker: Int64, end: Timestamp)?
+        /// A worker has had it since it began to wait.
+        var wasTried = false
     }
 
     package func addRouteJob(
@@ -24,7 +26,7 @@ extension ReferenceTrackStore {
         else { throw TrackStoreError(.tooManyRouteJobs, "too many jobs of the service are not done") }
         if let index {
             (routeJobs[index].record.state, routeJobs[index].record.modified) = (.waiting, now)
-            routeJobs[index].record.result = nil
+            (routeJobs[index].record.result, routeJobs[index].wasTried) = (nil, false)
             return routeJobs[index].record
         }
         lastRouteJob += 1
@@ -53,11 +55,15 @@ extension ReferenceTrackStore {
             let kept = routeJobs[index]
             return kept.record.state != .done && kept.claim.map { $0.end < now || $0.worker == worker } ?? true
         }
-        // Of several the first.
-        let oldest = free.min { routeJobs[$0].record.modified < routeJobs[$1].record.modified }
-        guard let index = oldest else { return nil }
+        let tried = routeJobs.filter { $0.record.state != .waiting || $0.wasTried }.map(\.record)
+        let turns = Dictionary(tried.map { ($0.service, $0.modified) }, uniquingKeysWith: max)
+        func due(_ index: Int) -> (Timestamp, Timestamp, Int64) {
+            let record = routeJobs[index].record
+            return (max(record.modified, turns[record.service] ?? record.modified), record.modified, record.number)
+        }
+        guard let index = free.min(by: { due($0) < due($1) }) else { return nil }
         (routeJobs[index].record.state, routeJobs[index].record.modified) = (.running, now)
-        routeJobs[index].claim = (worker, end)
+        (routeJobs[index].claim, routeJobs[index].wasTried) = ((worker, end), true)
         return routeJobs[index].record
     }
 

@@ -82,6 +82,45 @@ extension TrackStoreContract {
                 try expect(again?.number, is: second.number, "the claim after both")
                 try expect(again?.modified, is: .at(30), "when it was claimed again")
             },
+            TrackStoreCheck("exports of services take turns, and the oldest of a service comes first") { subject in
+                let (store, busy) = try await subject.withService()
+                let other = try await store.createService(named: "other", at: .at(0)).id
+                let late = try await store.createService(named: "late", at: .at(0)).id
+                func add(_ service: ServiceID, _ token: String, _ time: Int64) async throws {
+                    _ = try await store.addExport(.sample, token: token, in: service, at: .at(time))
+                }
+                for index in 0..<Int64(4) { try await add(busy, "b\(index)", 1 + index) }
+                for index in 0..<Int64(2) { try await add(other, "o\(index)", 6 + index) }
+                // One fails, and comes after the others of its service; one is deleted when it is done.
+                var turns: [String] = []
+                for time in stride(from: Int64(10), to: 50, by: 10) {
+                    let job = try await store.claimExport(by: 7, at: .at(time), through: .at(time + 60))
+                    turns.append(job?.token ?? "none")
+                    let result = job?.token == "b0" ? nil : ExportResult(points: 1, bytes: 1)
+                    _ = try await store.settleExport(job?.number ?? 0, by: 7, result, at: .at(time + 5))
+                    if time == 20 { try await add(late, "l", 21) }
+                }
+                try expect(turns, is: ["b0", "o0", "b1", "l"], "whose turn it was")
+                let running = try await store.claimExport(by: 7, at: .at(50), through: .at(900))
+                try expect(running?.token, is: "o1", "the turn of a service that waits for longest")
+                for (worker, token) in [(Int64(8), "b2"), (9, "b3"), (10, "b0")] {
+                    let job = try await store.claimExport(by: worker, at: .at(50 + worker), through: .at(900))
+                    try expect(job?.token, is: token, "the turn when nobody else waits")
+                }
+            },
+            TrackStoreCheck("a deleted export gives its service no earlier turn than its wait does") { subject in
+                let (store, service) = try await subject.withService()
+                let other = try await store.createService(named: "other", at: .at(0)).id
+                _ = try await store.addExport(.sample, token: "o", in: other, at: .at(2))
+                for time in [Int64(1), 3, 5] {
+                    _ = try await store.addExport(.sample, token: "a\(time)", in: service, at: .at(time))
+                }
+                let first = try await store.claimExport(by: 7, at: .at(10), through: .at(60))
+                try expect(first?.token, is: "a1", "the first turn")
+                try await store.deleteExport(first?.number ?? 0, in: service)
+                let second = try await store.claimExport(by: 7, at: .at(11), through: .at(60))
+                try expect(second?.token, is: "o", "the turn after a deletion")
+            },
             TrackStoreCheck("a deleted export is gone at once, and nobody else's") { subject in
                 let (store, service) = try await subject.withService()
                 let other = try await store.createService(named: "other", at: .at(0)).id

@@ -113,6 +113,35 @@ extension TrackStoreContract {
                 try expect(again?.modified, is: .at(30), "when it was claimed again")
                 try expect(again?.state, is: .running, "its state")
             },
+            TrackStoreCheck("jobs of services take turns, and the oldest of a service comes first") { subject in
+                let (store, busy) = try await subject.withFleet()
+                let other = try await store.createService(named: "other", at: .at(0)).id
+                try await store.addEntity(NewEntity(name: "van"), in: other, at: .at(0))
+                func add(_ service: ServiceID, _ minutes: Int64, _ time: Int64) async throws -> Int64 {
+                    var order = RouteJobOrder.sample()
+                    order.minutes = minutes
+                    return try await store.addRouteJob(order, in: service, at: .at(time), renewing: .at(time)).number
+                }
+                var numbers: [Int64] = []
+                for index in Int64(1)...4 { numbers.append(try await add(busy, index, index)) }
+                for index in Int64(1)...2 { numbers.append(try await add(other, index, 5 + index)) }
+                // One fails, and comes after the others of its service.
+                var turns: [Int64] = []
+                for time in stride(from: Int64(10), to: 50, by: 10) {
+                    let job = try await store.claimRouteJob(by: 7, at: .at(time), through: .at(time + 60))
+                    turns.append(job?.number ?? 0)
+                    let result: RouteJobResult? = job?.number == numbers[0] ? nil : .routes([1])
+                    _ = try await store.settleRouteJob(job?.number ?? 0, by: 7, result, at: .at(time + 5))
+                }
+                try expect(turns, is: [0, 4, 1, 5].map { numbers[$0] }, "whose turn it was")
+                // What is asked for anew waits from then on.
+                let renewed = try await add(other, 1, 46)
+                try expect(renewed, is: numbers[4], "the job that is asked for anew")
+                for (worker, number) in [(Int64(8), numbers[2]), (9, renewed), (10, numbers[3]), (11, numbers[0])] {
+                    let job = try await store.claimRouteJob(by: worker, at: .at(50 + worker), through: .at(900))
+                    try expect(job?.number, is: number, "the turn in the end")
+                }
+            },
             TrackStoreCheck("jobs for frequent routes go with their entity, and with their service") { subject in
                 let (store, service) = try await subject.withFleet()
                 try await expect(.unknownEntity) {
