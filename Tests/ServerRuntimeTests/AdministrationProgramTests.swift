@@ -1,6 +1,7 @@
 import Foundation
 import ProgramTestKit
 import Testing
+import TrackStore
 
 @testable import ServerRuntime
 
@@ -37,6 +38,45 @@ struct AdministrationProgramTests {
         #expect(try await !list().contains("app code"))
         let words = ["service", "set-app-code", "--config", configuration, "9", "--clear"]
         #expect(try await run(serverPath, words).status == 1)
+    }
+
+    // MARK: names
+
+    @Test func aServiceHasAVisibleName() async throws {
+        let made = try await run(serverPath, ["init", "--directory", home, "--host", "127.0.0.1"])
+        try #require(made.status == 0, "\(made.errors)")
+        for name in ["Buses ", "\u{A0}Buses", "Bu\u{200B}ses", "Buses\u{FE0F}", "Buses\u{FFFC}", "Bu\nses"] {
+            for words in [["create", name], ["rename", "1", name]] {
+                let result = try await run(serverPath, ["service"] + words + ["--config", configuration])
+                #expect(result.status == 2 && result.errors.contains("a service's name"), "\(words) \(result)")
+            }
+        }
+        #expect(try await sakerServer("service", "create", "公交 7", "--config", configuration).status == 0)
+    }
+
+    // MARK: push
+
+    @Test func theListOfPushesFitsTheTerminal() async throws {
+        let made = try await run(serverPath, ["init", "--directory", home, "--host", "127.0.0.1"])
+        try #require(made.status == 0, "\(made.errors)")
+        let text = String(repeating: "call-the-office-", count: 25)
+        let end = ["--config", configuration]
+        let store = try await StoreFactory.openForCommand(try ServerConfiguration.load(path: configuration).store)
+        let service = try #require(try await store.services().first?.id)
+        try await store.addEntity(NewEntity(name: "van"), in: service, at: SystemClock.now())
+        try await store.close()
+        #expect(try await run(serverPath, ["push", "send", "1", "--all", "--text", text] + end).status == 0)
+        for columns in [40, 60, 80, 120, 200] {
+            let list = try await run(serverPath, ["push", "list", "1"] + end, ["COLUMNS": "\(columns)"])
+            let lines = list.output.split(separator: "\n")
+            #expect(lines.allSatisfy { $0.count <= columns } && lines.count < 12, "\(columns): \(list.output)")
+            #expect(list.output.contains("--wide") && list.output.contains("van"))
+            #expect(list.output.contains("{\"text\":\""), "\(list.output)")
+        }
+        for more in [["--wide"], ["--json"]] {
+            let list = try await run(serverPath, ["push", "list", "1"] + more + end, ["COLUMNS": "80"])
+            #expect(list.output.contains(text))
+        }
     }
 
     // MARK: column

@@ -50,6 +50,20 @@ import Testing
         #expect(lines[3].hasPrefix("van_07 ") && lines[3].hasSuffix("  online"))
     }
 
+    @Test func aTextForProgramsIsCutWhereThereIsNoRoom() {
+        var table = TextTable(["STATE", .beginning("BODY")])
+        table.add("waiting", String(repeating: "x", count: 50))
+        table.add("done", "{}")
+        #expect(
+            table.lines(width: 40) == [
+                "STATE    BODY", "waiting  " + String(repeating: "x", count: 30) + "…", "done     {}", "",
+                "Cut here: BODY. To see all: --wide",
+            ])
+        #expect(table.lines(width: 59) == table.lines(width: nil))
+        table.add("new", String(repeating: "车", count: 40))
+        #expect(table.lines(width: 40).allSatisfy { DisplayWidth.columns($0) <= 40 })
+    }
+
     @Test func aNameCannotControlTheTerminal() {
         var table = TextTable.pairs
         table.add("Entity", "van\u{1B}[2J\u{202E}")

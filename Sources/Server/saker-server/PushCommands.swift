@@ -109,7 +109,8 @@ struct Pushes: AsyncParsableCommand {
             discussion: """
                 States: waiting (not acknowledged yet), delivered (on the vehicle's disk), given-up (not acknowledged in 10 \
                 minutes of a session; sent again after the next login), expired (its lifetime ended), withdrawn (its entity \
-                was deleted). Types: 3 is an alarm of a fence, 65 and above are messages.
+                was deleted). Types: 3 is an alarm of a fence, 65 and above are messages. On a terminal the bodies are cut to \
+                its width; --wide and --json have all of them.
                 """)
 
         @OptionGroup var file: ConfigurationOption
@@ -135,7 +136,7 @@ struct Pushes: AsyncParsableCommand {
             }
             var rows = TextTable([
                 TextTable.Column("QUEUED", rank: 1), .number("MESSAGE"), .number("TYPE", rank: 2), .text("ENTITY"),
-                "STATE", TextTable.Column("SINCE", rank: 3), .text("BODY"),
+                "STATE", TextTable.Column("SINCE", rank: 3), .beginning("BODY"),
             ])
             for push in found.pushes {
                 let record = push.record

@@ -1,7 +1,8 @@
 /// Rows of cells set under each other, columns two spaces apart, in the width of a terminal.
 ///
 /// Where there is no room for all columns, the texts of columns that fold go on in further lines, and then the columns of the
-/// highest rank are left out. No word is ever broken: a longer one has a line of its own.
+/// highest rank are left out. No word is ever broken: a longer one has a line of its own. Only a column that says so has its texts
+/// cut, each to one line.
 package struct TextTable {
     package struct Column: Hashable, Sendable, ExpressibleByStringLiteral {
         package enum Alignment: Hashable, Sendable {
@@ -14,9 +15,14 @@ package struct TextTable {
         package let rank: Int
         /// Long texts of it may take several lines.
         package let folds: Bool
+        /// Long texts of it end in `…` where there is no room.
+        package let cuts: Bool
 
-        package init(_ title: String, _ alignment: Alignment = .leading, rank: Int = 0, folds: Bool = false) {
-            (self.title, self.alignment, self.rank, self.folds) = (title, alignment, rank, folds)
+        package init(
+            _ title: String, _ alignment: Alignment = .leading, rank: Int = 0, folds: Bool = false, cuts: Bool = false
+        ) {
+            (self.title, self.alignment, self.rank) = (title, alignment, rank)
+            (self.folds, self.cuts) = (folds, cuts)
         }
 
         package init(stringLiteral title: String) {
@@ -30,6 +36,11 @@ package struct TextTable {
         /// A name or a sentence.
         package static func text(_ title: String = "", rank: Int = 0) -> Column {
             Column(title, rank: rank, folds: true)
+        }
+
+        /// What a program reads, such as JSON: its beginning.
+        package static func beginning(_ title: String, rank: Int = 0) -> Column {
+            Column(title, rank: rank, cuts: true)
         }
     }
 
@@ -56,16 +67,30 @@ package struct TextTable {
     }
 
     /// `width`: columns of the terminal; nil: everything, a line for each row. No line ends in spaces. Below, a sentence names
-    /// the columns that are left out.
+    /// the columns that are left out or cut.
     package func lines(width: Int?) -> [String] {
         let layout = layout(in: width)
         let header = columns.contains { !$0.title.isEmpty } ? [columns.map(\.title)] : []
         let lines = (header + rows).flatMap { row in
-            Self.lines(layout.shown.map { ($0.width, columns[$0.index].alignment, row[$0.index]) }, layout.isBounded)
+            Self.lines(
+                layout.shown.map { ($0.width, columns[$0.index].alignment, cut(row[$0.index], $0, layout.isBounded)) },
+                layout.isBounded)
         }
-        guard !layout.leftOut.isEmpty, let width else { return lines }
-        let names = layout.leftOut.map { columns[$0].title }.joined(separator: ", ")
-        return lines + [""] + TextFold.lines("Not shown here: \(names). To see all: --wide", width: width)
+        guard let width else { return lines }
+        let shortened = layout.shown.filter { place in
+            columns[place.index].cuts && rows.contains { DisplayWidth.columns($0[place.index]) > place.width }
+        }
+        let notes = [("Not shown here", layout.leftOut), ("Cut here", shortened.map(\.index))].compactMap {
+            what, which in
+            which.isEmpty ? nil : "\(what): \(which.map { columns[$0].title }.joined(separator: ", "))."
+        }
+        guard !notes.isEmpty else { return lines }
+        return lines + [""] + TextFold.lines("\(notes.joined(separator: " ")) To see all: --wide", width: width)
+    }
+
+    private func cut(_ text: String, _ place: (index: Int, width: Int), _ isBounded: Bool) -> String {
+        guard isBounded, columns[place.index].cuts, DisplayWidth.columns(text) > place.width else { return text }
+        return DisplayWidth.prefix(text, columns: max(place.width - 1, 0)) + "…"
     }
 
     // MARK: - The widths
@@ -85,7 +110,12 @@ package struct TextTable {
         guard let width else {
             return Layout(shown: columns.indices.map { ($0, natural[$0]) }, isBounded: false)
         }
-        let least = columns.indices.map { columns[$0].folds ? smallestWidth(of: $0, natural[$0]) : natural[$0] }
+        let least = columns.indices.map { column in
+            if columns[column].cuts {
+                return min(natural[column], max(DisplayWidth.columns(columns[column].title), 16))
+            }
+            return columns[column].folds ? smallestWidth(of: column, natural[column]) : natural[column]
+        }
         var chosen = Array(columns.indices)
         while Self.total(chosen.map { least[$0] }) > width,
             let worst = chosen.max(by: { (columns[$0].rank, $0) < (columns[$1].rank, $1) }), columns[worst].rank > 0
