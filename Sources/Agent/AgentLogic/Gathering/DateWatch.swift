@@ -34,7 +34,8 @@ package struct DateWatch: Hashable, Sendable {
     /// What has lasted, with the dates of the last fix; nil: nothing.
     package private(set) var trouble: DateTrouble?
     private var seen: DateTrouble?
-    private var since = MonotonicTime.distantPast
+    /// When ``trouble`` began, while there is one.
+    package private(set) var since = MonotonicTime.distantPast
     /// Those that were heard a moment ago, the last one last.
     private var receivers: [Receiver] = []
 

@@ -51,7 +51,7 @@ extension Agent {
                 now: now, service: service.machineState, isGathering: gathering.isSampling,
                 notGatheringSince: gathering.notGatheringSince, feed: gathering.feedState, unheard: gathering.unheard,
                 hasPoint: gathering.points.hasPoint, silence: gathering.silence, unmoved: gathering.points.unmoved,
-                dates: gathering.dateTrouble,
+                dates: gathering.dateTrouble, datesSince: gathering.dates.since,
                 isCacheInMemory: cache.isInMemory, loss: loss(now), link: link.state, refusal: link.refusal,
                 certificateLeft: link.certificateEnd.flatMap { end in
                     link.believedTime.map { end.subtractingClamped($0.milliseconds / 1000) }

@@ -26,6 +26,7 @@ struct TrackedFacts {
     var unmoved: UInt64 = 0
     /// Nil: the receiver's date and the computer's clock agree, or nobody knows.
     var dates: DateTrouble?
+    var datesSince = MonotonicTime.distantPast
     var isCacheInMemory: Bool
     var loss: Loss?
     var link: LinkState
@@ -96,8 +97,9 @@ struct TrackedVerdict: Hashable {
     private static func undatable(_ facts: TrackedFacts) -> Obstacle? {
         guard facts.silence == nil, let dates = facts.dates else { return nil }
         switch dates {
-        case .missing(isClockUsed: false): return Obstacle(kind: .noTime, text: "\(dates)", since: facts.now)
-        case .standing(_, isClockUsed: false): return Obstacle(kind: .clockStands, text: "\(dates)", since: facts.now)
+        case .missing(isClockUsed: false): return Obstacle(kind: .noTime, text: "\(dates)", since: facts.datesSince)
+        case .standing(_, isClockUsed: false):
+            return Obstacle(kind: .clockStands, text: "\(dates)", since: facts.datesSince)
         default: return nil
         }
     }
