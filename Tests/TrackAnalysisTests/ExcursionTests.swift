@@ -109,6 +109,8 @@ import TrackModel
         case aside
         case onePlace
         case scattered
+        /// Some hundred metres off, where false fixes happen to fit each other and the drive.
+        case near
     }
 
     /// The drive, cleaned, with a fix each `spacing` seconds.
@@ -147,6 +149,9 @@ import TrackModel
                     case .aside: moved[index] = fixes[index].displaced(by: distance, towards: direction)
                     case .onePlace: moved[index].coordinate = place.coordinate
                     case .scattered: moved[index] = fixes[index].displaced(by: metres(), towards: bearing())
+                    case .near:
+                        let distance = Double.random(in: 200...400, using: &random)
+                        moved[index] = fixes[index].displaced(by: distance, towards: bearing())
                     }
                     strays.insert(index)
                 }
