@@ -28,7 +28,7 @@ final class ConnectionCensus: Sendable {
         let table = AdmissionTable<ObjectIdentifier>(
             .init(
                 connections: limits.connections, perAddress: limits.connectionsPerAddress,
-                lobby: max(1, limits.connections / 16)))
+                lobby: GatewayLimits.lobby(beside: limits.connections)))
         state = Mutex(State(table: table))
     }
 

@@ -27,6 +27,8 @@ package struct GatewayConfiguration: Sendable {
 package struct GatewayLimits: Hashable, Sendable {
     /// Connections at one time; more are closed before their handshake.
     package var connections = 50_000
+    /// Connections beyond them that may log in while all have sessions.
+    package static func lobby(beside connections: Int) -> Int { max(1, connections / 16) }
     /// Connections from one address at one time. Fleets share the addresses of their mobile operator.
     package var connectionsPerAddress = 10_000
     /// Sessions of one vehicle at one time; the oldest ends for one more. A vehicle needs one, and another one when it comes back

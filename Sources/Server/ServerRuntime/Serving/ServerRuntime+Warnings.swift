@@ -1,4 +1,5 @@
 import ConfigurationFile
+import Gateway
 import Logging
 import Systemd
 
@@ -43,7 +44,9 @@ extension ServerRuntime {
     func raiseFileLimit() {
         let (allowed, web) = (FileLimit.raise(), configuration.web)
         let listeners = (web.https == nil ? 0 : 1) + (web.http == nil ? 0 : 1)
-        let wanted = UInt64(configuration.device.connections + listeners * web.connections + FileLimit.ownFiles)
+        let vehicles = configuration.device.connections
+        let wanted = UInt64(
+            vehicles + GatewayLimits.lobby(beside: vehicles) + listeners * web.connections + FileLimit.ownFiles)
         guard allowed < wanted else { return }
         logger.warning(
             "the system allows fewer open files than the configured connections need: raise LimitNOFILE",
