@@ -7,7 +7,8 @@ import TrackStore
 /// Knows the open connections in all phases, and says whether one more may come.
 ///
 /// A client that holds every place without a login keeps no vehicle out: the newest comes in, the oldest without a login goes. Nor
-/// does a vehicle that has several sessions: only the newest of them keeps its place in any case.
+/// does a vehicle that has several sessions: only the newest of them keeps its place in any case. Nor does a service: when all places
+/// have sessions, a login takes the place of the newest session of the service that has the most.
 final class ConnectionCensus: Sendable {
     private struct State {
         var channels: [ObjectIdentifier: any Channel] = [:]
