@@ -2,6 +2,7 @@ import Logging
 import Synchronization
 import Testing
 import TrackModel
+import TrackStore
 import TrackWire
 
 @testable import Gateway
@@ -61,5 +62,16 @@ import TrackWire
             #expect(fixture.server.counts.refusedLogins == 100)
             #expect((1...80).contains(lines.count("A login is refused")))
         }
+    }
+    /// A key of the scope `legacy-device` makes up one vehicle after the other.
+    @Test func theVehiclesOfOneServiceLeaveAnotherItsLines() throws {
+        let lines = Lines()
+        let log = SenderLog(Logger(label: "test") { _ in lines })
+        let (one, two) = (try #require(ServiceID(rawValue: 1)), try #require(ServiceID(rawValue: 2)))
+        for number in 0..<110_000 {
+            log.write(.info, "made up", [:], of: .vehicle(EntityKey(service: one, name: "evil_\(number)")))
+        }
+        log.write(.info, "genuine", [:], of: .vehicle(EntityKey(service: two, name: "bus")))
+        #expect(lines.count("genuine") == 1)
     }
 }

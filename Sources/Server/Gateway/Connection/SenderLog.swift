@@ -22,10 +22,13 @@ final class SenderLog: Sendable {
     static let interval = Duration.seconds(60)
 
     private struct State {
-        /// A fleet of 50,000 vehicles comes back within minutes after a restart of the server.
-        var vehicles = SenderLines(SenderLines.Limits(burstOfAll: 100_000, intervalOfAll: 10))
+        /// A fleet of 50,000 vehicles comes back within minutes after a restart of the server. Each service has lines of its own: a key
+        /// can be as many vehicles as it likes.
+        var vehicles: [ServiceID: SenderLines] = [:]
         var strangers = SenderLines(SenderLines.Limits(burstOfAll: 300, intervalOfAll: 200))
     }
+
+    private static let ofService = SenderLines.Limits(burstOfAll: 100_000, intervalOfAll: 10)
 
     private let logger: Logger
     private let state = Mutex(State())
@@ -42,7 +45,8 @@ final class SenderLog: Sendable {
         let skipped = state.withLock { state in
             switch sender {
             case .vehicle(let key):
-                state.vehicles.line(of: "\(key.service.rawValue) \(key.name)", at: now)
+                state.vehicles[key.service, default: SenderLines(Self.ofService)].line(
+                    of: "\(key.service.rawValue) \(key.name)", at: now)
             case .stranger(let address): state.strangers.line(of: address, at: now)
             case .store: state.strangers.line(of: "store", at: now)
             }
@@ -57,7 +61,9 @@ final class SenderLog: Sendable {
     func tellLeftOut() {
         let now = Self.now
         let found = state.withLock { state in
-            state.vehicles.takeLeftOut(at: now) + state.strangers.takeLeftOut(at: now)
+            let services = Array(state.vehicles.keys)
+            return services.flatMap { state.vehicles[$0]?.takeLeftOut(at: now) ?? [] }
+                + state.strangers.takeLeftOut(at: now)
         }
         for (sender, lines) in found {
             logger.notice(
