@@ -234,7 +234,7 @@ import TrackTestKit
         let senders = names.map { name in
             name == "other" ? IngestSender.vehicle(EntityKey(service: service, name: name)) : .clients(service)
         }
-        let judged = try await desk(store).judge(batches, of: SenderWorks(senders, most: 7))
+        let judged = try await desk(store).judge(batches, of: SenderRows(senders, most: 7))
         #expect(judged.map(\.batch.alarms.count) == [1, 1, 1, 0])
         #expect(judged.map(\.isLeft) == [false, false, false, true])
     }

@@ -19,8 +19,8 @@ extension IngestWriter {
         let mayRetry = !limits.retries.isEmpty
         var results: [BatchResult]
         do throws(TrackStoreError) {
-            let works = SenderWorks(group.map(\.owner.sender), most: limits.groupRows)
-            var judged = try await desk.judge(group.map(\.batch), of: works)
+            let rows = SenderRows(group.map(\.owner.sender), most: limits.groupRows)
+            var judged = try await desk.judge(group.map(\.batch), of: rows)
             if let kept = share(of: group, judged) {
                 (group, judged) = (kept.map { group[$0] }, kept.map { judged[$0] })
             }

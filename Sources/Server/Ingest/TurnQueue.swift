@@ -217,7 +217,7 @@ struct TransactionShare {
 }
 
 /// How many rows the batches of each sender cause, while one batch of a group after the other is judged.
-struct SenderWorks: Sendable {
+struct SenderRows: Sendable {
     /// Of each batch.
     let senders: [IngestSender]
     /// Rows of one transaction.

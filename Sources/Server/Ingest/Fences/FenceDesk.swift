@@ -59,21 +59,21 @@ actor FenceDesk {
 
     /// Throws what the store throws while fences and states are read: then nothing was judged.
     ///
-    /// `works`: who sent each batch. What a sender has beyond one transaction is not judged.
-    func judge(_ batches: [IngestBatch], of works: SenderWorks? = nil) async throws(TrackStoreError) -> [JudgedBatch] {
+    /// `rows`: of each sender. What a sender has beyond one transaction is not judged.
+    func judge(_ batches: [IngestBatch], of rows: SenderRows? = nil) async throws(TrackStoreError) -> [JudgedBatch] {
         try await read(for: batches)
         var reached: [EntityKey: JudgedState] = [:]
-        var (drawn, works): (Drawn, SenderWorks?) = ([:], works)
+        var (drawn, rows): (Drawn, SenderRows?) = ([:], rows)
         return batches.enumerated().map { place, batch in
             let key = EntityKey(service: batch.service, name: batch.entity)
             var judged = JudgedBatch(batch: batch)
-            judged.isLeft = works?.isOver(at: place) ?? false
+            judged.isLeft = rows?.isOver(at: place) ?? false
             guard !judged.isLeft else { return judged }
             var budget = self.budget(for: batch, of: key, drawn)
             if !batch.alarms.isEmpty { judged.keepReported(within: &budget) }
             judge(&judged, of: key, &budget, &reached)
             draw(&judged, budget, of: key, &drawn)
-            works?.add(judged.rows, at: place)
+            rows?.add(judged.rows, at: place)
             return judged
         }
     }
