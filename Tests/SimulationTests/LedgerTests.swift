@@ -105,6 +105,24 @@ import TrackTestKit
         #expect(ring.ledger.oldestWaiting(at: 2_000_000, count: ring.cache.count) == nil)
     }
 
+    /// A receiver is wrong twice while the disk cannot be read: the second wrong point is in memory, and is dropped at once.
+    @Test func ofTwoWrongDatesTheOneInMemoryIsCountedFirst() throws {
+        let ring = try ObservedRing()
+        try ring.gather(1...4, payload: 1)
+        try ring.sync()
+        ring.disk.faults = [DiskFault([.open, .write, .synchronizeData], number: 5)]
+        try ring.gather(5...7, payload: 1)
+        try ring.disprove(4...4)
+        #expect(ring.cache.counters.disproved == 0)
+        try ring.disprove(6...6)
+        #expect(ring.cache.counters.disproved == 1)
+        #expect(ring.ledger.waiting == [0, 1, 2, 3, 4, 6])
+        ring.disk.killProcess()
+        ring.disk.faults = []
+        try ring.start()
+        #expect(ring.ledger.waiting.count == Int(ring.cache.count))
+    }
+
     /// A person clears a part of the oldest segment while the disk cannot be read. The operation that reads it at last drops
     /// this segment, and counts what was not cleared.
     @Test func aClearBeforeTheReadingIsNotCountedAsDropped() throws {

@@ -99,6 +99,14 @@ final class ObservedRing {
         try observe(.clear(selection))
     }
 
+    /// The dates of these points turned out to be wrong.
+    func disprove(_ dates: ClosedRange<Int64>) throws {
+        ledger.expectDisproved(dates)
+        _ = try cache.clear(
+            entities: nil, from: dates.lowerBound, through: dates.upperBound, as: .wrongDate, now: now)
+        try observe()
+    }
+
     /// The ring's next look at the disk, which the model does not observe yet.
     func maintain() throws {
         now = try #require(cache.nextMaintenance)

@@ -46,28 +46,6 @@ package struct DirectoryHandle: ~Copyable {
         return (slash == path.startIndex ? "/" : String(path[..<slash]), String(path[path.index(after: slash)...]))
     }
 
-    /// Opens a regular file as a system sees it that starts from `root`, for reading. Links lead no further than there; no pipe is waited
-    /// for. The caller closes it.
-    package static func open(_ path: String, below root: String) throws(FileTrouble) -> Int32 {
-        var path = path
-        for _ in 0...DirectoryWalk.mostLinks {
-            let (folder, name) = parts(of: path)
-            let directory = try DirectoryHandle(folder, below: root)
-            guard let target = DirectoryWalk.link(directory.descriptor, FileName(name)) else {
-                return try directory.open(FileName(name))
-            }
-            path = target.hasPrefix("/") ? target : "\(directory.path)/\(target)"
-        }
-        throw FileTrouble(path: path, number: ELOOP)
-    }
-
-    /// Whether a regular file is there that can be read, as a system sees it that starts from `root`.
-    package static func hasFile(_ path: String, below root: String) -> Bool {
-        guard let file = try? open(path, below: root) else { return false }
-        close(file)
-        return true
-    }
-
     // MARK: What is there
 
     /// What an entry is itself: a link is not followed. Nil when there is none, or it cannot be asked.
@@ -104,34 +82,6 @@ package struct DirectoryHandle: ~Copyable {
     }
 
     // MARK: Files and directories in it
-
-    /// Opens a regular file for reading. Throws for anything else, also for a link, and waits for no pipe. The caller closes it.
-    package func open(_ name: FileName) throws(FileTrouble) -> Int32 {
-        try openRegular(name, O_RDONLY)
-    }
-
-    /// Empties a regular file, durably.
-    package func truncate(_ name: FileName) throws(FileTrouble) {
-        let file = try openRegular(name, O_WRONLY)
-        defer { close(file) }
-        guard ftruncate(file, 0) == 0, fsync(file) == 0 else { throw trouble(name) }
-    }
-
-    private func openRegular(_ name: FileName, _ flags: Int32) throws(FileTrouble) -> Int32 {
-        guard name.isEntry else { throw FileTrouble(path: "\(path)/\(name.text)", number: EINVAL) }
-        let file = openat(descriptor, name.bytes, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
-        guard file >= 0 else {
-            // A pipe that nobody reads.
-            throw errno == ENXIO
-                ? FileTrouble(path: "\(path)/\(name.text)", number: FileTrouble.irregular) : trouble(name)
-        }
-        var found = stat()
-        guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
-            close(file)
-            throw FileTrouble(path: "\(path)/\(name.text)", number: FileTrouble.irregular)
-        }
-        return file
-    }
 
     /// Makes a file that was not there, and opens it for writing. The caller closes it.
     package func create(_ name: FileName, mode: UInt32) throws(FileTrouble) -> Int32 {
@@ -199,7 +149,7 @@ package struct DirectoryHandle: ~Copyable {
         guard fsync(own) == 0 else { throw trouble() }
     }
 
-    private func trouble(_ name: FileName? = nil) -> FileTrouble {
+    func trouble(_ name: FileName? = nil) -> FileTrouble {
         FileTrouble(path: name.map { "\(path == "/" ? "" : path)/\($0.text)" } ?? path, number: errno)
     }
 }

@@ -1,11 +1,11 @@
-import AgentControl
+package import AgentControl
 import ArgumentParser
 import FenceArguments
 import FenceCommands
 import FenceFiles
 import FenceJSON
 import Geodesy
-import Geofencing
+package import Geofencing
 import JSON
 import NIOCore
 import Terminal
@@ -126,5 +126,25 @@ extension FenceRelation {
         self.init(
             fence: report.fenceID, name: report.name, side: side, distance: report.distance, since: report.since,
             time: report.time)
+    }
+}
+
+extension LocalFenceReport: HeldFence {
+    /// Nil for a fence of a version that this program does not know.
+    package var definition: FenceDefinition? {
+        // A large shape is left out of lists.
+        let none = ShapeDraft(.point(Degrees(latitude: 0, longitude: 0)))
+        return try? FenceDefinition(json: fence, shape: none)
+    }
+
+    package var hasShape: Bool { fence["shape"] != nil }
+
+    /// For people.
+    var shown: ShownFence {
+        var shown = ShownFence(
+            number: id, revision: revision, definition: definition, vertices: vertices, created: created,
+            modified: modified)
+        (shown.hasShape, shown.trouble) = (hasShape, trouble)
+        return shown
     }
 }

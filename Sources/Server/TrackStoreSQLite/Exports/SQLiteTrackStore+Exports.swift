@@ -68,22 +68,13 @@ extension SQLiteTrackStore {
     package func claimExport(
         by worker: Int64, at now: Timestamp, through end: Timestamp
     ) async throws(TrackStoreError) -> ExportRecord? {
-        let isIdle = try await reading { database in
-            try
-                !(Bool.fetchOne(
-                    try database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM export_job WHERE state < 2)"))
-                ?? false)
-        }
-        guard !isIdle else { return nil }
+        guard try await reading({ database in try !JobTable.exports.isIdle(database) }) else { return nil }
         return try await writing { database in
-            try Row.fetchOne(
-                database,
-                sql: """
-                    UPDATE export_job
-                    SET modified = ?1, state = 1, worker = ?2, claimed_through = ?3
-                    WHERE id = (\(FairTurn.next(of: "export_job")))
-                    RETURNING \(ExportRecord.selection)
-                    """, arguments: [now.milliseconds, worker, end.milliseconds]
+            guard let number = try JobTable.exports.claim(by: worker, at: now, through: end, database) else {
+                return nil
+            }
+            return try Row.fetchOne(
+                database, sql: "SELECT \(ExportRecord.selection) FROM export_job WHERE id = ?", arguments: [number]
             ).map { try ExportRecord($0) }
         }
     }
@@ -91,37 +82,23 @@ extension SQLiteTrackStore {
     package func keepExport(
         _ number: Int64, by worker: Int64, through end: Timestamp
     ) async throws(TrackStoreError) -> Bool {
-        try await writing { database in
-            try database.execute(
-                sql: "UPDATE export_job SET claimed_through = ? WHERE id = ? AND worker = ?",
-                arguments: [end.milliseconds, number, worker])
-            return database.changesCount > 0
-        }
+        try await writing { database in try JobTable.exports.keep(number, by: worker, through: end, database) }
     }
 
     package func settleExport(
         _ number: Int64, by worker: Int64, _ result: ExportResult?, at now: Timestamp
     ) async throws(TrackStoreError) -> Bool {
         try await writing { database in
-            try database.execute(
-                sql: """
-                    UPDATE export_job
-                    SET state = ?, points = ?, bytes = ?, modified = ?, worker = NULL, claimed_through = 0
-                    WHERE id = ? AND worker = ?
-                    """,
-                arguments: [result == nil ? 0 : 2, result?.points, result?.bytes, now.milliseconds, number, worker])
-            return database.changesCount > 0
+            try JobTable.exports.settle(
+                number, by: worker, isDone: result != nil, at: now,
+                results: [("points", result?.points), ("bytes", result?.bytes)], database)
         }
     }
 
     // MARK: Upkeep
 
     package func removeExports(doneBefore: Timestamp) async throws(TrackStoreError) -> Int {
-        try await writing { database in
-            try database.execute(
-                sql: "DELETE FROM export_job WHERE state = 2 AND modified < ?", arguments: [doneBefore.milliseconds])
-            return database.changesCount
-        }
+        try await writing { database in try JobTable.exports.remove(doneBefore: doneBefore, database) }
     }
 
     package func exportTokens() async throws(TrackStoreError) -> Set<String> {

@@ -73,22 +73,9 @@ extension SQLiteTrackStore {
     package func claimRouteJob(
         by worker: Int64, at now: Timestamp, through end: Timestamp
     ) async throws(TrackStoreError) -> RouteJobRecord? {
-        let isIdle = try await reading { database in
-            try
-                !(Bool.fetchOne(
-                    try database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM route_job WHERE state < 2)"))
-                ?? false)
-        }
-        guard !isIdle else { return nil }
+        guard try await reading({ database in try !JobTable.routes.isIdle(database) }) else { return nil }
         return try await writing { database in
-            let number = try Int64.fetchOne(
-                database,
-                sql: """
-                    UPDATE route_job
-                    SET modified = ?1, state = 1, worker = ?2, claimed_through = ?3
-                    WHERE id = (\(FairTurn.next(of: "route_job")))
-                    RETURNING id
-                    """, arguments: [now.milliseconds, worker, end.milliseconds])
+            let number = try JobTable.routes.claim(by: worker, at: now, through: end, database)
             return try number.flatMap { try RouteJobRecord.fetch($0, database) }
         }
     }
@@ -96,12 +83,7 @@ extension SQLiteTrackStore {
     package func keepRouteJob(
         _ number: Int64, by worker: Int64, through end: Timestamp
     ) async throws(TrackStoreError) -> Bool {
-        try await writing { database in
-            try database.execute(
-                sql: "UPDATE route_job SET claimed_through = ? WHERE id = ? AND worker = ?",
-                arguments: [end.milliseconds, number, worker])
-            return database.changesCount > 0
-        }
+        try await writing { database in try JobTable.routes.keep(number, by: worker, through: end, database) }
     }
 
     package func settleRouteJob(
@@ -114,25 +96,14 @@ extension SQLiteTrackStore {
         case nil: break
         }
         return try await writing { [routes, refusal, reason] database in
-            try database.execute(
-                sql: """
-                    UPDATE route_job
-                    SET state = ?, routes = ?, refusal = ?, reason = ?, modified = ?, worker = NULL, claimed_through = 0
-                    WHERE id = ? AND worker = ?
-                    """,
-                arguments: [
-                    result == nil ? 0 : 2, routes, refusal, reason, now.milliseconds, number, worker,
-                ])
-            return database.changesCount > 0
+            try JobTable.routes.settle(
+                number, by: worker, isDone: result != nil, at: now,
+                results: [("routes", routes), ("refusal", refusal), ("reason", reason)], database)
         }
     }
 
     package func removeRouteJobs(doneBefore: Timestamp) async throws(TrackStoreError) -> Int {
-        try await writing { database in
-            try database.execute(
-                sql: "DELETE FROM route_job WHERE state = 2 AND modified < ?", arguments: [doneBefore.milliseconds])
-            return database.changesCount
-        }
+        try await writing { database in try JobTable.routes.remove(doneBefore: doneBefore, database) }
     }
 }
 

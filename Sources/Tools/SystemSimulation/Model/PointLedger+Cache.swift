@@ -226,6 +226,16 @@ extension PointLedger {
     private mutating func disprove(
         _ count: UInt64, _ cache: TrackCache, _ now: MonotonicTime
     ) throws(Violation) {
+        // While the disk does not answer, the cache drops what is in memory, and what is on the disk when it can look there.
+        let inMemory = waiting.dropFirst(durableCount)
+        if cache.counters.diskErrors != before.diskErrors,
+            let place = expectedDisproved.firstIndex(where: { selection in
+                count == UInt64(inMemory.count { matches($0, selection) })
+                    && !waiting.prefix(durableCount).contains { matches($0, selection) }
+            })
+        {
+            return try clear(expectedDisproved.remove(at: place), count, cache, now)
+        }
         let place = expectedDisproved.firstIndex { selection in
             waiting.contains { matches($0, selection) }
         }

@@ -2,13 +2,6 @@ package import TrackModel
 package import TrackStore
 
 extension ReferenceTrackStore {
-    struct KeptExport {
-        var record: ExportRecord
-        var claim: (worker: Int64, end: Timestamp)?
-        /// A worker has had it since it began to wait.
-        var wasTried = false
-    }
-
     package func addExport(
         _ order: ExportOrder, token: String, in service: ServiceID, at now: Timestamp
     ) throws(TrackStoreError) -> ExportRecord {
@@ -21,7 +14,7 @@ extension ReferenceTrackStore {
         let record = ExportRecord(
             number: lastExport, service: service, order: order, token: token, created: now, modified: now,
             state: .waiting)
-        exportList.append(KeptExport(record: record))
+        exportList.append(KeptJob(record: record))
         return record
     }
 
@@ -50,51 +43,26 @@ extension ReferenceTrackStore {
         by worker: Int64, at now: Timestamp, through end: Timestamp
     ) throws(TrackStoreError) -> ExportRecord? {
         try checkOpen()
-        let free = exportList.indices.filter { index in
-            let kept = exportList[index]
-            return kept.record.state != .done && kept.claim.map { $0.end < now || $0.worker == worker } ?? true
-        }
-        let tried = exportList.filter { $0.record.state != .waiting || $0.wasTried }.map(\.record)
-        let turns = Dictionary(tried.map { ($0.service, $0.modified) }, uniquingKeysWith: max)
-        func due(_ index: Int) -> (Timestamp, Timestamp, Int64) {
-            let record = exportList[index].record
-            return (max(record.modified, turns[record.service] ?? record.modified), record.modified, record.number)
-        }
-        guard let index = free.min(by: { due($0) < due($1) }) else { return nil }
-        (exportList[index].record.state, exportList[index].record.modified) = (.running, now)
-        (exportList[index].claim, exportList[index].wasTried) = ((worker, end), true)
-        return exportList[index].record
+        return exportList.claim(by: worker, at: now, through: end)
     }
 
     package func keepExport(
         _ number: Int64, by worker: Int64, through end: Timestamp
     ) throws(TrackStoreError) -> Bool {
-        guard let index = try claimed(number, by: worker) else { return false }
-        exportList[index].claim = (worker, end)
-        return true
+        try checkOpen()
+        return exportList.keep(number, by: worker, through: end)
     }
 
     package func settleExport(
         _ number: Int64, by worker: Int64, _ result: ExportResult?, at now: Timestamp
     ) throws(TrackStoreError) -> Bool {
-        guard let index = try claimed(number, by: worker) else { return false }
-        exportList[index].claim = nil
-        exportList[index].record.state = result == nil ? .waiting : .done
-        exportList[index].record.result = result
-        exportList[index].record.modified = now
-        return true
-    }
-
-    private func claimed(_ number: Int64, by worker: Int64) throws(TrackStoreError) -> Int? {
         try checkOpen()
-        return exportList.firstIndex { $0.record.number == number && $0.claim?.worker == worker }
+        return exportList.settle(number, by: worker, result, at: now)
     }
 
     package func removeExports(doneBefore: Timestamp) throws(TrackStoreError) -> Int {
         try checkOpen()
-        let former = exportList.count
-        exportList.removeAll { $0.record.state == .done && $0.record.modified < doneBefore }
-        return former - exportList.count
+        return exportList.remove(doneBefore: doneBefore)
     }
 
     package func exportTokens() throws(TrackStoreError) -> Set<String> {

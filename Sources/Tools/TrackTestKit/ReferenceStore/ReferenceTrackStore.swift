@@ -63,9 +63,9 @@ package actor ReferenceTrackStore: TrackStore {
     var districtList: [(entry: DistrictEntry, shape: ShapeDraft)] = []
     var districtVersion: Int64 = 0
     var lastDistrict: Int64 = 0
-    var exportList: [KeptExport] = []
+    var exportList: [KeptJob<ExportRecord>] = []
     var lastExport: Int64 = 0
-    var routeJobs: [KeptRouteJob] = []
+    var routeJobs: [KeptJob<RouteJobRecord>] = []
     var lastRouteJob: Int64 = 0
     var healthList: [VehicleHealth] = []
     private var isClosed = false
