@@ -222,6 +222,21 @@ import TrackTestKit
         #expect((counters.cleared, counters.disproved) == (cause == .cleared ? (10, 0) : (0, 10)))
     }
 
+    /// The server has what was acknowledged: nothing of it is lost, whatever its date.
+    @Test func aClearThatCouldNotLookTookNothingThatWasAcknowledged() throws {
+        let ring = Ring()
+        let cache = try ring.open()
+        cache.fill(0..<30)
+        _ = cache.read(after: 0, maximumCount: 15, maximumBytes: .max, now: 0)
+        cache.acknowledge(through: 15, of: cache.streamID, now: 0)
+        ring.disk.faults = [DiskFault([.read], number: 5)]
+        #expect(try cache.clear(entities: nil, from: 10, through: 19, as: .wrongDate, now: 0).records == 0)
+        ring.disk.faults = []
+        // Sequences begin with 1: fifteen points up to time 14 are acknowledged.
+        #expect(cache.numbers() == Array(20..<30))
+        #expect((cache.count, cache.counters.disproved) == (10, 5))
+    }
+
     /// The file that nobody can read counts for the bound, and is the first that the bound takes.
     @Test func theBoundTakesTheFileThatNobodyCanRead() throws {
         let ring = Ring(limit: 4 * TrackCacheOptions.smallestSegment)

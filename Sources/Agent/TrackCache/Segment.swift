@@ -24,9 +24,8 @@ struct Segment {
     /// Records known to be damaged, so that each is counted once.
     var damaged: UInt64 = 0
     var readFailures = 0
-    /// A clear could not look into it, so the tally may count what is cleared; as what the records of it count. Of several clears
-    /// the first.
-    var missedClear: CacheLoss?
+    /// A clear could not look into it, so the tally may count what is cleared. Of several clears the first.
+    var missedClear: MissedClear?
     var isTallyStale: Bool { missedClear != nil }
 
     /// Whether no number in it is missing: then counting needs no reading.
@@ -42,6 +41,14 @@ struct Segment {
         isWhole = false
         holdsUnread = true
     }
+}
+
+/// A clear of a segment that the disk refused to show.
+struct MissedClear {
+    /// As what the records count that it took.
+    var cause: CacheLoss
+    /// What was acknowledged then: the server has it, and the clear took none of it.
+    var acknowledged: UInt64
 }
 
 /// Counts of points by entity.

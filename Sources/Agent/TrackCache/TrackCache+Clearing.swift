@@ -119,22 +119,27 @@ extension TrackCache {
 
     /// The disk refused to show what a clear takes from a segment.
     private func lookAgain(at index: Int, for cause: CacheLoss) {
-        segments[index].missedClear = segments[index].missedClear ?? cause
+        segments[index].missedClear =
+            segments[index].missedClear ?? MissedClear(cause: cause, acknowledged: uploading.acknowledged)
         noteLoss(cause, segments[index].first, through: segments[index].last)
     }
 
     /// Counts anew, once the disk answers, what a clear could not look at; until then more is the safer guess.
     func refreshTally(_ index: Int) {
-        guard let cause = segments[index].missedClear else { return }
+        guard let missed = segments[index].missedClear else { return }
         var kept = SegmentTally()
+        var taken: UInt64 = 0
         let isRead = scan(segments[index]) { record, entity, _ in
             kept.add(entity: entity, sequence: record.sequence, time: record.time, bytes: record.bodyBytes)
+        } cleared: { record in
+            if record.sequence > missed.acknowledged { taken += 1 }
         }
         guard isRead else { return }
+        // Earlier clears took some of these: they are not in the tally.
         let before = segments[index].tally.count
         segments[index].tally = kept
         segments[index].missedClear = nil
-        count(before - min(kept.count, before), as: cause)
+        count(min(taken, before - min(kept.count, before)), as: missed.cause)
     }
 
     /// Counts what a clear has taken.

@@ -234,7 +234,10 @@ extension TrackCache {
     }
 
     /// Visits the durable points of a segment that are not cleared; false when the disk refuses.
-    func scan(_ segment: Segment, _ visit: (SegmentScanner.Record, String, SegmentScanner) -> Void) -> Bool {
+    func scan(
+        _ segment: Segment, _ visit: (SegmentScanner.Record, String, SegmentScanner) -> Void,
+        cleared: (SegmentScanner.Record) -> Void = { _ in }
+    ) -> Bool {
         let scanner = SegmentScanner(files: files)
         do throws(CacheFileError) {
             try open(segment, in: scanner)
@@ -243,7 +246,7 @@ extension TrackCache {
                 let isCleared = tombstones.contains {
                     $0.covers(sequence: record.sequence, entity: entity, time: record.time)
                 }
-                if !isCleared { visit(record, entity, scanner) }
+                if isCleared { cleared(record) } else { visit(record, entity, scanner) }
             }
             return true
         } catch {
