@@ -76,6 +76,17 @@ import TrackModel
         #expect(drive.point(95) == [])
     }
 
+    /// Four stretches, none of which is long enough for a line of its own. The receiver was away for 20 s of 79.
+    @Test func ofShortReasonsTheOneWithMostTimeIsTold() {
+        var drive = Drive(interval: 30)
+        drive.point(60, isParked: true)
+        drive.skipped(.inaccurate, 89)
+        drive.receiver(.noReceiver, 113)
+        drive.receiver(nil, 133)
+        drive.skipped(.inaccurate, 133)
+        #expect(drive.point(139) == ["inaccurate 60-139"])
+    }
+
     @Test func eachReasonHasItsTime() {
         var drive = Drive()
         drive.receiver(.noReceiver, 2)

@@ -9,11 +9,30 @@ struct GapOutline {
         var from: Timestamp?
         var until: Timestamp
         var lostPoints: Int64?
+        /// What has joined it, with milliseconds of each reason.
+        var joined: [(reason: GapReason?, length: Int64)] = []
 
         var length: Int64 { from.map { until.milliseconds(since: $0) } ?? .max }
 
         /// Something happened once and is known for sure: an end of the agent, a command. Other reasons come and go.
         var isEvent: Bool { reason.map { GapOutline.events.contains($0.kind) } ?? false }
+
+        /// Milliseconds of each reason of this stretch and of another one, in the order of time.
+        func shares(with other: Stretch) -> [(reason: GapReason?, length: Int64)] {
+            var shares: [(reason: GapReason?, length: Int64)] = []
+            for part in [self, other] {
+                for share in part.joined.isEmpty ? [(part.reason, part.length)] : part.joined {
+                    let place = shares.firstIndex { $0.reason == share.0 }
+                    guard let place else {
+                        shares.append((share.0, share.1))
+                        continue
+                    }
+                    let (sum, overflow) = shares[place].length.addingReportingOverflow(share.1)
+                    shares[place].length = overflow ? .max : sum
+                }
+            }
+            return shares
+        }
 
         func isShort(_ least: Int64) -> Bool { length < (isEvent ? min(least, GapOutline.leastEvent) : least) }
     }
@@ -42,8 +61,9 @@ struct GapOutline {
     /// At most ``Continuity/maximumSpans``, without holes between them.
     ///
     /// A short stretch without a reason, such as the time to the next due fix, gets the reason of its neighbour. In a long
-    /// one the receiver sent nothing. A stretch of fewer than `least` milliseconds joins its shorter neighbour, and the longer
-    /// one of the two gives the reason: so reasons that come and go join each other, and no long stretch takes their time.
+    /// one the receiver sent nothing. A stretch of fewer than `least` milliseconds joins its shorter neighbour: so reasons that
+    /// come and go join each other, and no long stretch takes their time. Of all that has joined, the reason with the most time
+    /// is told: the longer one of the last two may be the rarest.
     /// An event, such as a power cut, keeps its own line, and gives its reason to a short stretch that has no other neighbour.
     func spans(least: Int64) -> [GapSpan] {
         var parts = stretches
@@ -67,6 +87,9 @@ struct GapOutline {
         var joined: [Stretch] = []
         for part in parts {
             if let last = joined.last, last.reason == part.reason {
+                if !last.joined.isEmpty || !part.joined.isEmpty {
+                    joined[joined.count - 1].joined = last.shares(with: part)
+                }
                 joined[joined.count - 1].until = part.until
             } else {
                 joined.append(part)
@@ -95,8 +118,14 @@ struct GapOutline {
         let (one, other) = (parts[index], parts.remove(at: index + 1))
         let isFirstEvents = one.isEvent && !other.isEvent && other.isShort(least)
         let isOtherEvents = other.isEvent && !one.isEvent && one.isShort(least)
-        let isFirst = isFirstEvents || !isOtherEvents && one.length >= other.length
-        parts[index].reason = isFirst ? one.reason : other.reason
         parts[index].until = other.until
+        guard !isFirstEvents, !isOtherEvents else {
+            parts[index].reason = isFirstEvents ? one.reason : other.reason
+            return parts[index].joined = []
+        }
+        parts[index].joined = one.shares(with: other)
+        // The earliest of several.
+        let most = parts[index].joined.map(\.length).max()
+        parts[index].reason = parts[index].joined.first { $0.length == most }?.reason
     }
 }

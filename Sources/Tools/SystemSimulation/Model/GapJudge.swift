@@ -126,8 +126,11 @@ struct GapJudge {
         where !part.cause.reasons.contains(gap.reason.kind)
             && part.until - part.from > hole.tolerance / 2 + 2 * Self.slack
         {
-            let length = part.until - part.from
-            throw broken("\(gap.reason.name) is told, and for \(length) ms it was \(part.cause)", gap.from)
+            let (told, length) = (gap.until.milliseconds(since: gap.from), part.until - part.from)
+            throw broken(
+                "\(gap.reason.name) is told for \(told) ms of \(hole.end - hole.start), and for \(length) ms from"
+                    + " \(part.from - History.beginning) on it was \(part.cause); the tolerance is \(hole.tolerance) ms",
+                gap.from)
         }
     }
 
