@@ -340,7 +340,7 @@ let tests: [Target] = [
         of: "Gateway", "Exposition", "FenceDelivery", "Geodesy", "Geofencing", "Ingest", "JSON", "ServerIdentity",
         "TrackModel",
         "TrackStore", "TrackTestKit",
-        "TrackWire", .log, .nioCore, .nioPosix, .crypto, .nioSSL, .asn1, .x509),
+        "TrackWire", .log, .nioCore, .nioPosix, .nioEmbedded, .crypto, .nioSSL, .asn1, .x509),
     .tests(
         of: "ServerRuntime", "AlarmCallbacks", "ConfigurationFile", "Diagnosing", "Enrolment", "Exposition",
         "FenceArguments", "FenceFiles", "Geodesy",

@@ -12,6 +12,9 @@ import TrackStore
 final class ConnectionCensus: Sendable {
     private struct State {
         var channels: [ObjectIdentifier: any Channel] = [:]
+        /// How many came before each.
+        var arrivals: [ObjectIdentifier: UInt64] = [:]
+        var next: UInt64 = 0
         var table: AdmissionTable<ObjectIdentifier>
         var sessions = SessionShares()
         /// Nobody may come any more.
@@ -41,6 +44,8 @@ final class ConnectionCensus: Sendable {
             let entrance = state.table.enter(id, from: address)
             if case .refused = entrance { return (false, nil) }
             state.channels[id] = channel
+            state.arrivals[id] = state.next
+            state.next += 1
             guard case .replacing(let victim) = entrance else { return (true, nil) }
             return (true, state.channels[victim])
         }
@@ -74,6 +79,7 @@ final class ConnectionCensus: Sendable {
         let waiters: [AsyncStream<Void>.Continuation] = state.withLock { state in
             let id = ObjectIdentifier(channel)
             state.channels[id] = nil
+            state.arrivals[id] = nil
             state.table.leave(id)
             state.sessions.remove(id)
             guard state.channels.isEmpty else { return [] }
@@ -104,7 +110,12 @@ final class ConnectionCensus: Sendable {
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
     var count: Int { state.withLock { $0.channels.count } }
-    var channels: [any Channel] { state.withLock { Array($0.channels.values) } }
+    /// The oldest first: a simulated history must be the same each time, wherever a channel lies in memory.
+    var channels: [any Channel] {
+        state.withLock { state in
+            state.arrivals.sorted { $0.value < $1.value }.compactMap { state.channels[$0.key] }
+        }
+    }
 }
 
 /// The sessions of each service, in their order.

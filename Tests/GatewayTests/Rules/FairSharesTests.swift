@@ -1,3 +1,5 @@
+import NIOCore
+import NIOEmbedded
 import Testing
 import TrackModel
 import TrackStore
@@ -98,5 +100,17 @@ import TrackTestKit
         #expect(TwinRules.other(of: 3, among: three) == "a")
         #expect(TwinRules.other(of: 3, among: [session(1, "b"), session(2, "b"), session(3, "b")]) == nil)
         #expect(TwinRules.other(of: 9, among: three) == nil)
+    }
+
+    // MARK: Connections
+
+    /// Whoever came first is told first, wherever its channel lies in memory: a simulated history is the same each time.
+    @Test func connectionsKeepTheirOrder() {
+        let census = ConnectionCensus(limits: GatewayLimits())
+        let channels = (0..<40).map { _ in EmbeddedChannel() }
+        for channel in channels { #expect(census.enter(channel).isAdmitted) }
+        census.leave(channels[7])
+        let left = channels.enumerated().filter { $0.offset != 7 }.map { ObjectIdentifier($0.element) }
+        #expect(census.channels.map { ObjectIdentifier($0) } == left)
     }
 }
