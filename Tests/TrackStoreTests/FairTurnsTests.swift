@@ -1,6 +1,6 @@
 import Testing
 
-@testable import WebAPI
+@testable import TrackStore
 
 @Suite struct FairTurnsTests {
     @Test func whoHasMuchToDoWaitsBehindWhoHasLittle() {
@@ -10,6 +10,18 @@ import Testing
         turns.add(-1, of: "little")
         turns.add(-2, of: "other")
         #expect((0..<4).map { _ in turns.next() } == [2, -1, -2, 3])
+    }
+
+    @Test func whoMayHaveNoTurnKeepsItsPlace() {
+        var turns = FairTurns<String, Int>()
+        turns.add(1, of: "barred")
+        turns.add(2, of: "barred")
+        turns.add(3, of: "other")
+        turns.add(4, of: "other")
+        #expect(turns.next { $0 != "barred" } == 3)
+        #expect(turns.next { _ in false } == nil)
+        #expect((0..<4).map { _ in turns.next() } == [1, 4, 2, nil])
+        #expect(turns.isEmpty)
     }
 
     /// Against lists that are searched from their beginnings.

@@ -1,3 +1,15 @@
+/// Whoever the server works for: each has its turn, on a thread and in the store.
+package enum WorkOwner: Hashable, Sendable {
+    /// A client that has not shown its key yet.
+    case address(String)
+    case key(AccessKeyUse)
+    case vehicle(EntityKey)
+
+    /// For whom the running task works; nil: the server works for itself, as it does for uploads and logins. A store reads it:
+    /// so its 120 methods need no parameter that one caller has and all others lack.
+    @TaskLocal package static var current: WorkOwner?
+}
+
 /// What waits to be done for several owners, who have their turns: whoever has much to do waits behind those who have little.
 /// A value.
 package struct FairTurns<Owner: Hashable & Sendable, Job: Sendable>: Sendable {
@@ -22,11 +34,14 @@ package struct FairTurns<Owner: Hashable & Sendable, Job: Sendable>: Sendable {
         queues[owner, default: Queue()].jobs.append(job)
     }
 
-    /// One job of the owner whose turn it is, who is the last then; nil when nothing waits.
-    package mutating func next() -> Job? {
-        guard first < order.count, var queue = queues.removeValue(forKey: order[first]) else { return nil }
-        let owner = order[first]
-        first += 1
+    /// One job of the owner whose turn it is, who is the last then; nil when nothing waits. Who may have no turn now keeps
+    /// its place.
+    package mutating func next(where mayHaveTurn: (Owner) -> Bool = { _ in true }) -> Job? {
+        guard let place = order[first...].firstIndex(where: mayHaveTurn),
+            var queue = queues.removeValue(forKey: order[place])
+        else { return nil }
+        let owner = order[place]
+        if place == first { first += 1 } else { order.remove(at: place) }
         let job = queue.jobs[queue.start]
         queue.start += 1
         if queue.start < queue.jobs.count {

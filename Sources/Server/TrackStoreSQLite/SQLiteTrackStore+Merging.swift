@@ -8,15 +8,9 @@ extension SQLiteTrackStore {
     ///
     /// Reading, decoding and encoding happen in a snapshot beside the writer; the writer is held only to exchange rows.
     package func mergeChunks(limit: Int, at now: Timestamp) async throws(TrackStoreError) -> Int {
-        await mergeTurn.take()
-        let result: Result<Int, TrackStoreError>
-        do throws(TrackStoreError) {
-            result = .success(try await mergeRound(limit: limit, at: now))
-        } catch {
-            result = .failure(error)
-        }
-        await mergeTurn.end()
-        return try result.get()
+        await merging.enter()
+        defer { merging.leave() }
+        return try await mergeRound(limit: limit, at: now)
     }
 
     private func mergeRound(limit: Int, at now: Timestamp) async throws(TrackStoreError) -> Int {

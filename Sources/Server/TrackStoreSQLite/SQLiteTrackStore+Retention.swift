@@ -17,23 +17,16 @@ extension SQLiteTrackStore {
         of service: ServiceID, before time: Timestamp, after mark: RemovalMark?, limit: Int
     ) async throws(TrackStoreError) -> PointRemoval {
         // Merging must find the chunks that it has looked at.
-        await mergeTurn.take()
-        let result: Result<PointRemoval, TrackStoreError>
-        do throws(TrackStoreError) {
-            result = .success(
-                try await writing { database in
-                    try self.check(service, database)
-                    var work = OldPoints(database, before: time, limit: limit)
-                    let mark = try work.remove(of: service, after: mark) { entity in
-                        self.known.withLock { $0.forgetCell(of: entity) }
-                    }
-                    return PointRemoval(removed: work.removed, mark: mark)
-                })
-        } catch {
-            result = .failure(error)
+        await merging.enter()
+        defer { merging.leave() }
+        return try await writing { database in
+            try self.check(service, database)
+            var work = OldPoints(database, before: time, limit: limit)
+            let mark = try work.remove(of: service, after: mark) { entity in
+                self.known.withLock { $0.forgetCell(of: entity) }
+            }
+            return PointRemoval(removed: work.removed, mark: mark)
         }
-        await mergeTurn.end()
-        return try result.get()
     }
 }
 

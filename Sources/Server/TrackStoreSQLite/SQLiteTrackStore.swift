@@ -16,7 +16,11 @@ package final class SQLiteTrackStore: TrackStore {
     /// Rows by name. Filled after the commit of what made them.
     let known = Mutex(KnownRows())
     let openings = StreamOpenings()
-    let mergeTurn = Turn()
+    let merging = FairSemaphore()
+    /// One caller writes, and the next one is ready.
+    private let writers = FairSemaphore(2, ofOwner: 1)
+    /// Whoever asks much leaves a connection to the others.
+    private let readers: FairSemaphore
     /// The entity after which the next merging goes on.
     let mergeCursor = Mutex<Int64>(0)
     let isClosed = Mutex(false)
@@ -33,6 +37,7 @@ package final class SQLiteTrackStore: TrackStore {
     ) async throws(TrackStoreError) {
         self.path = path
         self.options = options
+        readers = FairSemaphore(options.readers, ofOwner: options.readers - 1)
         do {
             (pool, migrationCopy) = try Self.openPool(path, options)
         } catch {
@@ -133,6 +138,9 @@ package final class SQLiteTrackStore: TrackStore {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(TrackStoreError) -> Value {
         try checkOpen()
+        let owner = WorkOwner.current
+        await readers.enter(owner)
+        defer { readers.leave(owner) }
         do {
             return try await pool.read(body)
         } catch {
@@ -146,6 +154,9 @@ package final class SQLiteTrackStore: TrackStore {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(TrackStoreError) -> Value {
         try checkOpen()
+        let owner = WorkOwner.current
+        await writers.enter(owner)
+        defer { writers.leave(owner) }
         // SQLite writes behind a hole as readily as behind what it wrote before.
         try checkFiles()
         do {

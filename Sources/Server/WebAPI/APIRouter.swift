@@ -7,14 +7,6 @@ package import TrackStore
 /// Asks an operator's URL whether it takes the alarms of a service; returns why not, for the client.
 package typealias CallbackChecking = @Sendable (CallbackTarget, ServiceID) async -> String?
 
-/// Whoever the server works for: each has its turn.
-package enum WorkOwner: Hashable, Sendable {
-    /// A client that has not shown its key yet.
-    case address(String)
-    case key(AccessKeyUse)
-    case vehicle(EntityKey)
-}
-
 /// Where the work for an asker runs; nil: where all tasks run.
 package typealias WorkExecutors = @Sendable (WorkOwner) -> (any TaskExecutor)?
 
@@ -40,6 +32,7 @@ package struct APIRouter: Sendable {
     let counters: APICounters
     /// Nil when the operator has set none.
     private let quotas: KeyQuotaBook?
+    let changeQuotas = ChangeQuotaBook()
     private let executors: WorkExecutors
 
     /// Uploaded points go to `ingest`, which must run. `executors`: where the work for each asker runs. The clock says when the server received what a client sends.
@@ -68,13 +61,19 @@ package struct APIRouter: Sendable {
 
     package func respond(to request: APIRequest) async -> APIResponse {
         // Whose key it is shows only when the request has been read.
-        let arrival = await withTaskExecutorPreference(executors(.address(request.address ?? ""))) {
-            await receive(request)
-        }
+        let arrival = await working(for: .address(request.address ?? "")) { await receive(request) }
         switch arrival {
         case .answered(let response): return response
-        case .accepted(let accepted):
-            return await withTaskExecutorPreference(executors(.key(accepted.use))) { await answer(accepted) }
+        case .accepted(let accepted): return await working(for: .key(accepted.use)) { await answer(accepted) }
+        }
+    }
+
+    /// Each step of the work has its turn among the work of others.
+    private func working<Value: Sendable>(
+        for owner: WorkOwner, _ work: @Sendable () async -> Value
+    ) async -> Value {
+        await WorkOwner.$current.withValue(owner) {
+            await withTaskExecutorPreference(executors(owner)) { await work() }
         }
     }
 
@@ -129,6 +128,7 @@ package struct APIRouter: Sendable {
         do {
             if let refusal = quotas?.begin(request.use, at: now()) { throw refusal }
             defer { quotas?.end(request.use) }
+            try request.endpoint.beginChange(request.caller, changeQuotas, at: now())
             let call = try call(request.endpoint, request.caller, request.parameters, request.origin)
             answer = try await request.endpoint.read(call, store).answer()
         } catch {
@@ -169,7 +169,7 @@ package struct APIRouter: Sendable {
     package func call(
         service: ServiceID, entity: String, path: String, parameters: [String: String], policy: DevicePolicy
     ) async -> (status: Int, json: String) {
-        await withTaskExecutorPreference(executors(.vehicle(EntityKey(service: service, name: entity)))) {
+        await working(for: .vehicle(EntityKey(service: service, name: entity))) {
             await work(service, entity, path, parameters, policy)
         }
     }
@@ -189,6 +189,7 @@ package struct APIRouter: Sendable {
             if let problem = policy.problem(with: reading.subject, by: entity) {
                 throw APIFailure(.notAllowed, problem)
             }
+            try endpoint.beginChange(caller, changeQuotas, at: now())
             answer = try await reading.answer()
         } catch {
             answer = Answer(APIFailure(error, of: name ?? "", in: service, log: log))
@@ -205,8 +206,7 @@ package struct APIRouter: Sendable {
         APICall(
             path: endpoint.path, caller: caller, parameters: try endpoint.taken(of: parameters), ingest: ingest,
             options: options, pages: pages, tracks: tracks, districts: districts, checkCallback: checkCallback,
-            roads: roads,
-            now: now(), origin: origin, log: log, counters: counters)
+            roads: roads, changes: changeQuotas, now: now(), origin: origin, log: log, counters: counters)
     }
 
     /// A call without a client, of a job of a service. What it reads is not kept in memory: nobody asks for it again soon.
@@ -214,7 +214,8 @@ package struct APIRouter: Sendable {
         APICall(
             path: path, caller: Caller(service: service, entity: nil), parameters: Parameters(), ingest: ingest,
             options: options, pages: pages, tracks: TrackMemory(maximumBytes: 0), districts: districts,
-            checkCallback: checkCallback, roads: roads, now: time, origin: nil, log: log, counters: counters)
+            checkCallback: checkCallback, roads: roads, changes: changeQuotas, now: time, origin: nil, log: log,
+            counters: counters)
     }
 
     /// Whom the key of a request speaks for. `scope`: what the key must open. `service`: what the address says in place of

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import Synchronization
+import TrackStore
 import WebAPI
 
 /// Threads for the Web API's work alone: what vehicles upload is done by others, and the system's scheduler shares the cores

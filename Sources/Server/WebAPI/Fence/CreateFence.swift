@@ -16,6 +16,7 @@ extension FenceEndpoints {
             try await checkPrivateFences(definition.watch, call, store)
             let record = try await store.createFence(
                 definition, by: call.caller.entity, in: call.service, at: call.now)
+            call.charge(for: definition)
             return Answer { answer in
                 answer.member("fence_id", Int64(record.fence.id))
                 if let line { write(line, to: &answer) }

@@ -50,7 +50,7 @@ extension FenceEndpoints {
         if isAddition, let changed = try? change(watch), changed != watch {
             try await checkPrivateFences(changed, call, store)
         }
-        _ = try await store.editFence(record.fence.id, in: call.service, at: call.now) {
+        let changed = try await store.editFence(record.fence.id, in: call.service, at: call.now) {
             definition throws(TrackStoreError) in
             var definition = definition
             do throws(FenceError) {
@@ -60,6 +60,7 @@ extension FenceEndpoints {
             }
             return definition
         }
+        call.charge(for: changed.fence.definition)
         return .done
     }
 

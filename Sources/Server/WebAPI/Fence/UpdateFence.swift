@@ -44,6 +44,7 @@ extension FenceEndpoints {
                     return definition
                 }
             }
+            call.charge(for: record.fence.definition)
             return Answer { answer in
                 answer.member("fence_id", Int64(record.fence.id))
                 if let line { write(line, to: &answer) }

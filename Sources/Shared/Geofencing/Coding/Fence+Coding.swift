@@ -46,6 +46,15 @@ extension Fence {
     }
 }
 
+extension FenceDefinition {
+    /// How many bytes of ``Fence/encoded`` it takes.
+    package var encodedCount: Int {
+        var writer = ByteWriter()
+        writer.definition(self)
+        return writer.bytes.count
+    }
+}
+
 extension ByteReader {
     /// Where the vertices of a fence are, from where its bytes begin.
     mutating func lines() throws(MemoryCodingError) -> [FenceBytes.Line] {

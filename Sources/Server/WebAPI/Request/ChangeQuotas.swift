@@ -1,0 +1,126 @@
+import Geofencing
+import Synchronization
+import TrackModel
+import TrackStore
+
+/// How fast one sender may change what the store keeps for 30 days after the change: a fence as it was, and whom it watched.
+/// Without a bound a sender that changes one fence again and again fills the disk, although his fences are few. Counts are in
+/// memory: they begin anew when the server starts. Knows no clock.
+struct ChangeQuotas: Sendable {
+    enum Sender: Hashable, Sendable {
+        /// All access keys of a service.
+        case keys(ServiceID)
+        /// The calls of one vehicle's sessions: also those that change its entity.
+        case vehicle(EntityKey)
+
+        init(_ caller: Caller) {
+            self =
+                caller.entity.map { .vehicle(EntityKey(service: caller.service, name: $0)) } ?? .keys(caller.service)
+        }
+    }
+
+    /// In units: a change takes one, and one for 512 bytes of the fence that it makes.
+    struct Limit: Hashable, Sendable {
+        var atOnce: Int64
+        /// Milliseconds for one more.
+        var interval: Int64
+    }
+
+    /// 250,000 fences of 100 vertices at once, and 432,000 changes a day.
+    static let keys = Limit(atOnce: 1_000_000, interval: 200)
+    /// Each of 100 fences twenty times at once, and 17,280 changes a day.
+    static let vehicle = Limit(atOnce: 2000, interval: 5000)
+    /// Senders whose whole quota is not there again. Beyond, those who need least are forgotten.
+    private let mostSenders: Int
+    /// When all that a sender has spent will be there again.
+    private var wholeAgain: [Sender: Timestamp] = [:]
+
+    init(mostSenders: Int = 10_000) { self.mostSenders = mostSenders }
+
+    var count: Int { wholeAgain.count }
+
+    static func limit(of sender: Sender) -> Limit {
+        switch sender {
+        case .keys: keys
+        case .vehicle: vehicle
+        }
+    }
+
+    /// A change begins, for one unit. Returns the seconds until the sender may make it, or nil when he may now.
+    mutating func begin(_ sender: Sender, at now: Timestamp) -> Int64? {
+        let limit = Self.limit(of: sender)
+        let spent = spent(by: sender, at: now) + limit.interval
+        let wait = spent - limit.atOnce * limit.interval
+        guard wait <= 0 else { return (wait + 999) / 1000 }
+        charge(1, to: sender, at: now)
+        return nil
+    }
+
+    /// A change was made that takes further units. It may take more than there is: then the next one waits for longer.
+    mutating func charge(_ units: Int64, to sender: Sender, at now: Timestamp) {
+        guard units > 0 else { return }
+        let spent = spent(by: sender, at: now)
+        if wholeAgain[sender] == nil, wholeAgain.count >= mostSenders { makeRoom(at: now) }
+        wholeAgain[sender] = now.adding(milliseconds: spent + units * Self.limit(of: sender).interval)
+    }
+
+    /// Milliseconds until everything is there again. A clock that is set back keeps nobody out for longer than the whole quota
+    /// takes.
+    private mutating func spent(by sender: Sender, at now: Timestamp) -> Int64 {
+        guard let end = wholeAgain[sender] else { return 0 }
+        let limit = Self.limit(of: sender)
+        let spent = min(max(0, end.milliseconds(since: now)), 2 * limit.atOnce * limit.interval)
+        wholeAgain[sender] = now.adding(milliseconds: spent)
+        return spent
+    }
+
+    private mutating func makeRoom(at now: Timestamp) {
+        wholeAgain = wholeAgain.filter { $0.value > now }
+        guard wholeAgain.count >= mostSenders else { return }
+        for (sender, _) in wholeAgain.sorted(by: { $0.value < $1.value }).prefix(mostSenders / 10) {
+            wholeAgain[sender] = nil
+        }
+    }
+}
+
+/// The quotas of all requests under way.
+final class ChangeQuotaBook: Sendable {
+    private let quotas = Mutex(ChangeQuotas())
+
+    /// Returns why the caller may not change anything now.
+    func begin(_ caller: Caller, at now: Timestamp) -> APIFailure? {
+        let sender = ChangeQuotas.Sender(caller)
+        guard let wait = quotas.withLock({ $0.begin(sender, at: now) }) else { return nil }
+        let limit = ChangeQuotas.limit(of: sender)
+        let who =
+            switch sender {
+            case .keys: "the keys of this service have"
+            case .vehicle: "this vehicle has"
+            }
+        return APIFailure(
+            .concurrencyQuota,
+            "\(who) made too many changes (\(limit.atOnce) at once, then one each \(limit.interval) ms; 512 bytes of a fence"
+                + " count as one): try again in \(wait) s, and give many names in one call")
+    }
+
+    func charge(_ units: Int64, to caller: Caller, at now: Timestamp) {
+        quotas.withLock { $0.charge(units, to: ChangeQuotas.Sender(caller), at: now) }
+    }
+}
+
+extension Endpoint {
+    /// Before the call begins. Points have bounds of their own. An entity, a column and a URL of the operator's have one place
+    /// each, and their changes leave nothing behind.
+    func beginChange(_ caller: Caller, _ changes: ChangeQuotaBook, at now: Timestamp) throws(APIFailure) {
+        let isLimited = caller.entity == nil ? path.hasPrefix("fence/") : !path.hasPrefix("track/")
+        guard scope == .write, isLimited else { return }
+        if let refusal = changes.begin(caller, at: now) { throw refusal }
+    }
+}
+
+extension APICall {
+    /// What was made takes its bytes again when it is changed or removed.
+    func charge(for fence: FenceDefinition) {
+        changes.charge(Int64(fence.encodedCount / 512), to: caller, at: now)
+    }
+}

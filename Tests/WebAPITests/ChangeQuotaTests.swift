@@ -1,0 +1,114 @@
+import Ingest
+import JSON
+import Testing
+import TrackModel
+import TrackStore
+
+@testable import WebAPI
+
+@Suite struct ChangeQuotaTests {
+    private static let now = Bench.now
+    private let service: ServiceID
+    private var van: ChangeQuotas.Sender { vehicle("van") }
+
+    init() throws { service = try #require(ServiceID(rawValue: 1)) }
+
+    private func vehicle(_ name: String) -> ChangeQuotas.Sender { .vehicle(EntityKey(service: service, name: name)) }
+
+    @Test func aSenderHasSoManyAtOnceAndThenOneAfterTheOther() {
+        var quotas = ChangeQuotas()
+        for _ in 0..<2000 { #expect(quotas.begin(van, at: Self.now) == nil) }
+        #expect(quotas.begin(van, at: Self.now) == 5)
+        #expect(quotas.begin(van, at: Self.now.adding(milliseconds: 4999)) == 1)
+        #expect(quotas.begin(van, at: Self.now.adding(milliseconds: 5000)) == nil)
+        #expect(quotas.begin(van, at: Self.now.adding(milliseconds: 5000)) == 5)
+        // Others have their own.
+        #expect(quotas.begin(.keys(service), at: Self.now) == nil)
+        #expect(quotas.begin(vehicle("bus"), at: Self.now) == nil)
+    }
+
+    @Test func aLargeChangeTakesMoreThanThereIs() {
+        var quotas = ChangeQuotas()
+        #expect(quotas.begin(.keys(service), at: Self.now) == nil)
+        quotas.charge(1_000_499, to: .keys(service), at: Self.now)
+        // 500 units too many, and 200 ms for one more.
+        #expect(quotas.begin(.keys(service), at: Self.now) == 101)
+        #expect(quotas.begin(.keys(service), at: Self.now.adding(milliseconds: 100_200)) == nil)
+    }
+
+    @Test func aClockThatIsSetBackKeepsNobodyOutForEver() {
+        var quotas = ChangeQuotas()
+        #expect(quotas.begin(van, at: Self.now) == nil)
+        let past = Self.now.adding(milliseconds: -400 * 86_400_000)
+        let wait: Int64 = 2000 * 5 + 5
+        #expect(quotas.begin(van, at: past) == wait)
+        #expect(quotas.begin(van, at: past.adding(milliseconds: wait * 1000 - 1)) == 1)
+        #expect(quotas.begin(van, at: past.adding(milliseconds: wait * 1000)) == nil)
+    }
+
+    @Test func sendersHaveABound() {
+        var quotas = ChangeQuotas(mostSenders: 100)
+        for number in 0..<300 {
+            let sender = vehicle("van_\(number)")
+            if number == 0 { quotas.charge(1000, to: sender, at: Self.now) }
+            #expect(quotas.begin(sender, at: Self.now) == nil)
+        }
+        #expect(quotas.count <= 100)
+        // Who has spent most is remembered: nobody gets his quota back by the help of others.
+        quotas.charge(999, to: vehicle("van_0"), at: Self.now)
+        #expect(quotas.begin(vehicle("van_0"), at: Self.now) != nil)
+    }
+
+    // MARK: Calls
+
+    @Test func aKeyThatChangesOneFenceAgainAndAgainIsHeldUp() async throws {
+        let bench = try await Bench()
+        let circle = "latitude=40&longitude=116&radius=5&coord_type=wgs84"
+        let made = try await bench.post("fence/createcirclefence", circle)
+        #expect(made.status == 0)
+        // A fence of nearly 100,000 names is some 2.6 MB, and each change keeps it.
+        let names = (0..<200).map { "van_\($0)" }
+        for name in names { try await bench.upload(name, [try point(1_772_677_800, 30, 104)]) }
+        for part in [names[..<100], names[100...]] {
+            let added = try await bench.post(
+                "fence/addmonitoredperson", "fence_id=1&monitored_person=\(part.joined(separator: ","))")
+            #expect(added.status == 0, "\(added)")
+        }
+        var changes = 0
+        bench.router.changeQuotas.charge(999_900, to: Caller(service: bench.service, entity: nil), at: Bench.now)
+        while changes < 1000 {
+            let answer = try await bench.post("fence/updatecirclefence", "fence_id=1&radius=\(changes % 2 + 6)")
+            guard answer.status == 0 else {
+                #expect(answer.status == 401)
+                #expect(answer["message"]?.stringValue?.contains("try again in 1 s") == true)
+                break
+            }
+            changes += 1
+        }
+        // 200 names of some 9 bytes and the rest are 3 units of 512 bytes, and each call is one.
+        #expect((20...40).contains(changes), "\(changes)")
+        // What changes no fence goes on.
+        #expect(try await bench.get("fence/list", "fence_ids=1").status == 0)
+        #expect(try await bench.post("entity/update", "entity_name=van_1&entity_desc=x").status == 0)
+        #expect(try await bench.post("fence/delete", "fence_ids=1").status == 401)
+    }
+
+    @Test func aVehicleThatChangesItsEntityAgainAndAgainIsHeldUp() async throws {
+        let bench = try await Bench()
+        try await bench.upload("van", [try point(1_772_677_800, 30, 104)])
+        func call(_ path: String, _ parameters: [String: String]) async -> Int {
+            await bench.router.call(
+                service: bench.service, entity: "van", path: path, parameters: parameters, policy: .entity
+            ).status
+        }
+        bench.router.changeQuotas.charge(1998, to: Caller(service: bench.service, entity: "van"), at: Bench.now)
+        #expect(await call("entity/update", ["entity_desc": "1"]) == 0)
+        // A refusal by the policy takes nothing.
+        #expect(await call("entity/update", ["entity_name": "bus", "entity_desc": "2"]) == 240)
+        #expect(await call("entity/update", ["entity_desc": "2"]) == 0)
+        #expect(await call("entity/update", ["entity_desc": "3"]) == 401)
+        #expect(await call("track/getlatestpoint", [:]) == 0)
+        #expect(
+            await call("track/addpoint", ["latitude": "1", "longitude": "2", "loc_time": "1772677000"]) == 0)
+    }
+}
