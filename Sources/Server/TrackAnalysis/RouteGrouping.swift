@@ -1,6 +1,43 @@
 package import Geodesy
 internal import TrackModel
 
+/// A route: trips on the same way that began at about the same time of the day.
+package struct FrequentRoute: Hashable, Sendable {
+    /// Numbers of the trips, ascending.
+    package let trips: [Int]
+    /// The trip that all others are like.
+    package let representative: Int
+    package let departures: DayTimes
+    package let arrivals: DayTimes
+
+    /// The earliest and the latest of some times of the day, seconds after midnight. The latest is a smaller number than the
+    /// earliest when midnight lies between them.
+    package struct DayTimes: Hashable, Sendable {
+        package let earliest: Int64
+        package let latest: Int64
+
+        package init(earliest: Int64, latest: Int64) { (self.earliest, self.latest) = (earliest, latest) }
+    }
+}
+
+/// When two trips are drives of one route.
+package struct RouteRule: Hashable, Sendable {
+    /// Metres that the beginnings of two trips are apart at most, and their ends.
+    package var ends = 250.0
+    /// Metres from a way within which another one runs along it: roads have two sides, and receivers err.
+    package var reach = 75.0
+    /// The share of each way that runs along the other one.
+    package var share = 0.9
+    /// Cosine of the angle between two directions that count as one: 60 degrees. There and back are two routes.
+    package var direction = 0.5
+    /// How many times as long as the shorter way the longer one is at most: who drives a circle twice drives another route.
+    package var stretch = 1.25
+    /// Samples below which nobody knows the way of a trip.
+    package var leastSamples = 4
+
+    package init() {}
+}
+
 /// Groups trips into routes.
 ///
 /// Two trips are *alike* when ``RouteRule`` says so. Again and again the largest group is taken: a trip, and trips that are

@@ -1,4 +1,93 @@
-internal import Geodesy
+package import Geodesy
+package import TrackModel
+
+/// A place at which the vehicle stayed.
+package struct StayPoint: Hashable, Sendable {
+    /// Of the first and the last sample inside.
+    package let start: Timestamp
+    package let end: Timestamp
+    /// The mean place of the samples inside, WGS 84.
+    package let place: Degrees
+    /// Samples inside.
+    package let count: Int
+    /// Milliseconds of the longest silence between samples inside.
+    package let longestSilence: Int64
+    /// The stay begins with the first sample of the track: it may have begun before.
+    package let isOpenAtStart: Bool
+    /// The track ends with the stay: it may go on.
+    package let isOpenAtEnd: Bool
+
+    init(_ run: StayRun, isOpenAtStart: Bool, isOpenAtEnd: Bool) {
+        start = Timestamp(milliseconds: run.first.time)
+        end = Timestamp(milliseconds: run.last.time)
+        place = run.mean.degrees
+        count = run.count
+        longestSilence = run.longestSilence
+        self.isOpenAtStart = isOpenAtStart
+        self.isOpenAtEnd = isOpenAtEnd
+    }
+
+    /// Seconds between the whole seconds of both ends, as the Web API tells it.
+    package var duration: Int64 { end.seconds - start.seconds }
+}
+
+/// What counts as staying at one place.
+package struct StayRule: Hashable, Sendable {
+    /// Metres: of a stay, the radius of the circle that its samples fit; of a ``StayWindow``, the distance from the mean of
+    /// the samples within which the next one is inside.
+    package var reach: Double
+    /// Metres up to which the largest radius of the samples inside may extend ``reach``; 0 for a fixed reach.
+    package var reachOfRadius: Double
+    /// Milliseconds from the first sample inside to the last that make a stay.
+    package var span: Int64
+    /// Metres up to which the radius of the first fix after ``coldSilence`` counts instead of ``reach``: a receiver
+    /// that has just been switched on is off. 0 for no allowance.
+    package var coldReach: Double
+
+    /// Milliseconds without a sample after which the next one is a cold start.
+    package static let coldSilence: Int64 = 300_000
+
+    package init(reach: Double, reachOfRadius: Double = 0, span: Int64, coldReach: Double = 50) {
+        self.reach = reach
+        self.reachOfRadius = reachOfRadius
+        self.span = span
+        self.coldReach = coldReach
+    }
+
+    /// A stay point of the Web API: metres and seconds.
+    package static func stay(radius: Double, seconds: Int64) -> StayRule {
+        StayRule(reach: radius, span: seconds * 1000)
+    }
+
+    /// A stop whose drift is not travelled: 15 m and a minute.
+    package static let stop = StayRule(reach: 15, reachOfRadius: 30, span: 60_000)
+    /// A stay that ends a trip: 50 m and five minutes, so that no traffic light ends one.
+    package static let betweenTrips = StayRule(reach: 50, span: 300_000)
+}
+
+/// Finds the places at which a vehicle stayed; silence at one place belongs to the stay.
+///
+/// A stay is a stretch of samples that fit a circle, single strays aside. Of stretches that overlap, the longest is a stay.
+package enum StayFinder {
+    /// The stays of a whole denoised track, in their order.
+    package static func stays(_ rule: StayRule, in samples: [TrackSample]) -> [StayPoint] {
+        let search = StaySearch(samples, rule)
+        return search.places().compactMap { place in
+            var run = StayRun(first: samples[place.first])
+            var sum = EarthVector.zero
+            for number in place.first...place.last where search.isInside(number, place) {
+                run.extend(by: samples[number])
+                // A sum of small numbers keeps its digits.
+                sum += samples[number].position - place.center
+            }
+            guard run.last.milliseconds(since: run.first) >= rule.span else { return nil }
+            run.mean = place.center + sum * (1 / Double(max(run.count, 1)))
+            // A last sample that is outside alone may be a stray.
+            return StayPoint(
+                run, isOpenAtStart: place.first == 0, isOpenAtEnd: place.last >= samples.count - 2)
+        }
+    }
+}
 
 /// Finds the places of a whole track: the longest stretch of samples that fits a circle first, then the longest of what is
 /// left, and so on. How long a stay must be is asked afterwards, so that a longer time never finds other stays.

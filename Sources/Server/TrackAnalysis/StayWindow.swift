@@ -1,4 +1,4 @@
-internal import Geodesy
+package import Geodesy
 
 /// Finds stays: runs of samples that last, each within reach of the mean of those before it.
 ///
@@ -147,5 +147,103 @@ struct StayWindow: Sendable {
         }
         // A stay's reach is so small that its mean is as good as on the ground.
         return (sample.position - mean).squaredLength <= reach * reach
+    }
+}
+
+/// Who is told what a ``StayWindow`` decides. Each sample is told once, in the order of the track, except that strays
+/// are told when the next sample inside shows that they are strays.
+protocol StaySink {
+    /// The sample belongs to no stay.
+    mutating func passed(_ sample: TrackSample)
+    /// The sample is inside the stay that is open.
+    mutating func entered(_ sample: TrackSample)
+    /// The sample is outside for a moment, between samples inside.
+    mutating func strayed(_ sample: TrackSample)
+    /// The open stay has ended with the last sample that entered; or the track has, when `isOpen`.
+    mutating func ended(_ stay: StayRun, isOpen: Bool)
+}
+
+/// A stay: samples within reach of their common mean.
+package struct StayRun: Hashable, Sendable {
+    package let first: TrackSample
+    package private(set) var last: TrackSample
+    /// Samples inside.
+    package private(set) var count: Int
+    /// The mean of the samples inside, on the ground.
+    package internal(set) var mean: EarthVector
+    /// Milliseconds of the longest silence between samples inside.
+    package private(set) var longestSilence: Int64
+
+    init(first: TrackSample) {
+        self.first = first
+        last = first
+        count = 0
+        mean = first.position
+        longestSilence = 0
+    }
+
+    mutating func extend(by sample: TrackSample) {
+        longestSilence = max(longestSilence, sample.milliseconds(since: last))
+        last = sample
+        count += 1
+    }
+}
+
+/// Samples first in, first out; both ends take constant time on average.
+struct SampleQueue: Sendable {
+    private var storage: [TrackSample] = []
+    private var head = 0
+
+    var isEmpty: Bool { head == storage.count }
+    var first: TrackSample? { isEmpty ? nil : storage[head] }
+    var last: TrackSample? { isEmpty ? nil : storage[storage.count - 1] }
+    /// What is in the queue, oldest first.
+    var samples: ArraySlice<TrackSample> { storage[head...] }
+
+    mutating func append(_ sample: TrackSample) { storage.append(sample) }
+
+    mutating func removeFirst() {
+        head += 1
+        // The array moves at most once for each removal.
+        if head * 2 >= storage.count {
+            storage.removeFirst(head)
+            head = 0
+        }
+    }
+
+    mutating func removeAll() {
+        storage.removeAll(keepingCapacity: true)
+        head = 0
+    }
+}
+
+/// The largest radius of the samples in a queue, in constant time on average.
+struct LargestRadius: Sendable {
+    /// Descending radii: a sample that is older and smaller than another one never counts again.
+    private var candidates: [(index: Int, radius: Int32)] = []
+    private var head = 0
+
+    /// Metres; 0 when no sample has a radius.
+    var largest: Double { head < candidates.count ? Double(candidates[head].radius) / 10 : 0 }
+
+    mutating func append(_ sample: TrackSample) {
+        guard let radius = sample.accuracy else { return }
+        while candidates.count > head, let last = candidates.last, last.radius <= radius { candidates.removeLast() }
+        candidates.append((sample.index, radius))
+    }
+
+    /// The oldest sample leaves.
+    mutating func removeFirst(_ sample: TrackSample) {
+        guard head < candidates.count, candidates[head].index == sample.index else { return }
+        head += 1
+        if head * 2 >= candidates.count {
+            candidates.removeFirst(head)
+            head = 0
+        }
+    }
+
+    mutating func removeAll() {
+        candidates.removeAll(keepingCapacity: true)
+        head = 0
     }
 }

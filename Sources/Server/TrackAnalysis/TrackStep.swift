@@ -1,3 +1,51 @@
+/// One step of the analysis: samples go in one by one in the order of time, and those that it keeps come out in the
+/// same order, some of them later.
+///
+/// A step knows no chunks. So its output cannot depend on how the track was cut.
+package protocol TrackStep: Sendable {
+    /// Takes the next sample; appends to `kept` whatever is decided now.
+    mutating func add(_ sample: TrackSample, to kept: inout [TrackSample], _ drops: inout DropLedger)
+    /// No sample comes any more; appends to `kept` whatever was held.
+    mutating func finish(to kept: inout [TrackSample], _ drops: inout DropLedger)
+}
+
+extension TrackStep {
+    /// Feeds a whole track.
+    package static func apply(
+        _ step: consuming Self, to samples: some Sequence<TrackSample>, _ drops: inout DropLedger
+    ) -> [TrackSample] {
+        var kept: [TrackSample] = []
+        for sample in samples { step.add(sample, to: &kept, &drops) }
+        step.finish(to: &kept, &drops)
+        return kept
+    }
+}
+
+/// Why a point of the raw track is not in the processed one.
+package enum DropReason: UInt8, Hashable, Sendable, CaseIterable {
+    /// Its radius is over the limit.
+    case radius = 1
+    /// It stands at exactly 0° N 0° E, where no other point is.
+    case zero
+    /// The vehicle cannot have been there between the points that are kept.
+    case excursion
+    /// It is one of many of a stop.
+    case stop
+    /// It is on the way between its neighbours, at its time.
+    case thinned
+
+    /// The word for it in answers.
+    package var name: String {
+        switch self {
+        case .radius: "radius"
+        case .zero: "zero"
+        case .excursion: "excursion"
+        case .stop: "stop"
+        case .thinned: "thinned"
+        }
+    }
+}
+
 /// The reason of every dropped point, by the point's index: one byte a point.
 package struct DropLedger: Hashable, Sendable {
     private var reasons: [UInt8] = []
