@@ -1,5 +1,101 @@
-internal import Geodesy
-internal import TrackAnalysis
+package import Geodesy
+package import TrackAnalysis
+package import TrackModel
+
+/// A track on roads, as far as they are known.
+package struct MatchedTrack: Hashable, Sendable {
+    /// One for each sample of the cleaned track.
+    package internal(set) var samples: [RoadSample]
+    /// The share of the sent points that is matched, for each part of the track that was sent.
+    let partShares: [Double]
+    /// How many sent points the engine put on a road at which they cannot have been.
+    let disbelieved: Int
+
+    /// The share of the samples that are on a road, 0 ... 1; 0 for an empty track.
+    package var matched: Double {
+        samples.isEmpty ? 0 : Double(samples.count { $0.edge != nil }) / Double(samples.count)
+    }
+
+    /// Metres on toll roads.
+    package var toll: Double { samples.reduce(0) { $0 + $1.toll } }
+
+    /// The length of the track: along roads where they are known, else along straight lines.
+    package func length(slowBelow threshold: Double? = nil) -> TrackLength {
+        var meter = LengthMeter(slowBelow: threshold)
+        for road in samples { meter.add(road.sample, path: road.path) }
+        return meter.result
+    }
+
+    /// How the vehicle was driven; the limits are those of the roads unless the options have one.
+    ///
+    /// `denoised` is the track before its stops were collapsed. A collapsed stop has speed 0 from its first sample on,
+    /// where the vehicle still braked. Speeds and places are those of the fixes, ways and limits those of the roads.
+    /// Events name their samples, so that the caller can show them on the road.
+    /// With `alongRoads` false, only the limits are those of the roads, and ways are straight lines.
+    package func behaviour(
+        _ options: DrivingOptions, denoised: some Sequence<TrackSample>, alongRoads: Bool = true
+    ) -> DrivingBehaviour {
+        var analyzer = DrivingAnalyzer(options)
+        if alongRoads {
+            for road in samples { analyzer.travel(to: road.sample, path: road.path) }
+        } else {
+            var drops = DropLedger()
+            for sample in StopCollapse.apply(StopCollapse(), to: denoised, &drops) { analyzer.travel(to: sample) }
+        }
+        var (position, before): (Int, RoadSample?) = (0, nil)
+        for sample in denoised {
+            while position < samples.count, samples[position].sample.index < sample.index { position += 1 }
+            guard position < samples.count, samples[position].sample.index == sample.index else {
+                // One of the many samples of a stop.
+                analyzer.add(sample, limit: before?.edge?.limit, path: alongRoads ? 0 : nil)
+                continue
+            }
+            let road = samples[position]
+            let stands = road.sample.isInStop && before?.sample.isInStop == true
+            let path = road.path ?? (stands ? 0 : nil)
+            analyzer.add(sample, limit: road.edge?.limit, path: alongRoads ? path : nil)
+            before = road
+        }
+        return analyzer.finish()
+    }
+}
+
+/// A sample of the cleaned track with what is known of its road.
+package struct RoadSample: Hashable, Sendable {
+    /// On the road, when it is matched.
+    package internal(set) var sample: TrackSample
+    /// Nil when the sample is not matched: it stays where it was.
+    package internal(set) var edge: RoadEdge?
+    /// Metres along the road from the sample before; nil when no road is known on this way.
+    package internal(set) var path: Double?
+    /// Metres of ``path`` on toll roads.
+    package internal(set) var toll = 0.0
+    /// The corners of the road on the way from the sample before.
+    package internal(set) var corners: [RoadVertex] = []
+
+    init(_ sample: TrackSample) { self.sample = sample }
+}
+
+/// A corner of the road between two samples: the Web API's point with `_supplement`.
+package struct RoadVertex: Hashable, Sendable {
+    /// WGS 84.
+    package let place: Degrees
+    /// Between the times of the samples, as the length is.
+    package let time: Timestamp
+
+    /// The corner as a sample of a line.
+    package func sample(index: Int) -> TrackSample {
+        TrackSample(index: index, time: time.milliseconds, latitudeE7: 0, longitudeE7: 0).moved(to: place)
+    }
+
+    /// The corner at a share of the way between two samples.
+    init(_ place: Degrees, share: Double, from start: TrackSample, to end: TrackSample) {
+        self.place = place
+        // Neighbours are at most some years apart; times beyond that come from outside and must not trap.
+        let span = Double(max(0, min(end.milliseconds(since: start), 1 << 50)))
+        time = start.timestamp.adding(milliseconds: Int64((span * max(0, min(1, share))).rounded()))
+    }
+}
 
 /// Puts the matches of the chunks of a plan together.
 package struct TrackMatcher: Sendable {

@@ -106,3 +106,36 @@ package struct TracePlan: Hashable, Sendable {
         return end
     }
 }
+
+/// Points that are sent to the engine in one call.
+package struct TraceChunk: Hashable, Sendable {
+    /// Which part of the track.
+    package let part: Int
+    /// Which of the part's sent points.
+    package let range: Range<Int>
+    /// Those of them that this chunk places. The rest gives context: the chunk beside it is farther from its own end
+    /// there.
+    package let owned: Range<Int>
+}
+
+/// A stretch of a track in which the engine may find one path.
+package struct TracePart: Hashable, Sendable {
+    /// Positions in the track.
+    package let range: Range<Int>
+    /// Positions in the track of the points that are sent, the ends of the range among them; empty when the part stands
+    /// at one place and is not sent.
+    package let sent: [Int]
+}
+
+/// What is matched to tell the road of the latest point.
+package enum LatestStretch {
+    /// Samples, and milliseconds before the last of them: the call is polled, so little is sent.
+    static let most = 30
+    static let span: Int64 = 120_000
+
+    /// The end of a denoised track; empty when the vehicle is parked, because car parks have no roads.
+    package static func samples(of track: [TrackSample]) -> [TrackSample] {
+        guard let last = track.last, !last.isParked, !last.isInStop else { return [] }
+        return Array(track.suffix(most).drop { last.milliseconds(since: $0) > span })
+    }
+}
