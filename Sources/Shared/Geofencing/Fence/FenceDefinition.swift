@@ -1,5 +1,5 @@
 package import Geodesy
-internal import TrackModel
+package import TrackModel
 
 /// A fence as people and programs give it. ``Fence`` is what has been made of it, ``FencePlan`` what is judged.
 package struct FenceDefinition: Hashable, Sendable {
@@ -128,5 +128,136 @@ package struct FenceDefinition: Hashable, Sendable {
         } catch {
             throw FenceError(.shape(error.rule), error.description)
         }
+    }
+}
+
+/// What goes along when a fence tells an action. Nobody on the way reads it: it is for hooks and programs.
+package struct FenceReaction: Hashable, Sendable {
+    package let on: FenceAction
+    /// A JSON object; its owner has seen to that.
+    package let parameters: String
+    /// Whether everyone whom the fence watches is told, not only the entity that moved.
+    package let isRemote: Bool
+
+    /// Bytes of parameters.
+    package static let mostBytes = 4096
+    /// Most entities to which one alarm is told remotely: see decision 18.
+    package static let mostRemote = 100
+
+    /// - Throws: ``FenceError`` for parameters that are too long.
+    package init(on action: FenceAction, parameters: String, isRemote: Bool = false) throws(FenceError) {
+        try FenceError.checkText(parameters, "params on \(action.rawValue)", .reaction, most: Self.mostBytes)
+        on = action
+        self.parameters = parameters
+        self.isRemote = isRemote
+    }
+}
+
+extension FenceDefinition {
+    /// Of a vehicle's own fence: an action that others should hear of, although the server, which would tell them, gets no report;
+    /// nil: there is none.
+    package var unreportedRemote: FenceAction? { isReported ? nil : reactions.first(where: \.isRemote)?.on }
+}
+
+/// Where an imported fence came from: a second import of the same file and layer finds it by its feature.
+package struct FenceOrigin: Hashable, Sendable {
+    /// The name that the file was imported under.
+    package let file: String
+    /// Of a file with several layers.
+    package let layer: String?
+    /// The feature's id, as text.
+    package let feature: String
+    /// The feature's attributes, a JSON object.
+    package let attributes: String
+
+    /// Bytes of a name or an id, and of the attributes.
+    package static let mostNameBytes = 1024
+    package static let mostBytes = 64 * 1024
+
+    /// - Throws: ``FenceError`` for a text that is too long, or empty.
+    package init(file: String, layer: String? = nil, feature: String, attributes: String) throws(FenceError) {
+        try FenceError.checkText(file, "the file's name", .origin, most: Self.mostNameBytes)
+        if let layer { try FenceError.checkText(layer, "the layer's name", .origin, most: Self.mostNameBytes) }
+        try FenceError.checkText(feature, "the feature's id", .origin, most: Self.mostNameBytes)
+        try FenceError.checkText(attributes, "the list of the feature's attributes", .origin, most: Self.mostBytes)
+        self.file = file
+        self.layer = layer
+        self.feature = feature
+        self.attributes = attributes
+    }
+}
+
+/// Whom a fence watches: nobody, some entities, or every entity of the service.
+package struct FenceWatch: Hashable, Sendable {
+    package let isEveryone: Bool
+    /// In the order of their bytes, none twice; empty for nobody and for everyone.
+    package let entities: [ExactName]
+
+    package static let nobody = Self(isEveryone: false, entities: [])
+    package static let everyone = Self(isEveryone: true, entities: [])
+    /// Names in a list.
+    package static let mostEntities = 100_000
+    /// What the Web API calls everyone.
+    package static let everyoneName = "#allentity"
+
+    private init(isEveryone: Bool, entities: [ExactName]) {
+        self.isEveryone = isEveryone
+        self.entities = entities
+    }
+
+    /// Names in any order; a name that comes again counts once.
+    ///
+    /// - Throws: ``FenceError`` for what no entity is named, and for too many names.
+    package init(_ names: some Sequence<String>) throws(FenceError) {
+        var kept: [ExactName] = []
+        for name in names {
+            if let problem = EntityName.problem(with: name) {
+                throw FenceError(.watch, "'\(name)' cannot be watched: \(problem)")
+            }
+            kept.append(ExactName(name))
+        }
+        kept.sort()
+        var distinct: [ExactName] = []
+        for name in kept where name != distinct.last { distinct.append(name) }
+        guard distinct.count <= Self.mostEntities else {
+            throw FenceError(
+                .watch, "\(distinct.count) entities are watched: a list has at most 100,000, watch all of them instead")
+        }
+        self.init(isEveryone: false, entities: distinct)
+    }
+
+    package var isNobody: Bool { !isEveryone && entities.isEmpty }
+
+    package func contains(_ entity: String) -> Bool {
+        guard !isEveryone else { return true }
+        let name = ExactName(entity)
+        var (low, high) = (0, entities.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entities[middle] < name { low = middle + 1 } else { high = middle }
+        }
+        return low < entities.count && entities[low] == name
+    }
+
+    /// The same and these; everyone stays everyone.
+    package func adding(_ names: some Sequence<String>) throws(FenceError) -> Self {
+        guard !isEveryone else { return self }
+        return try Self(entities.map(\.text) + Array(names))
+    }
+
+    /// The same without these.
+    ///
+    /// - Throws: ``FenceError`` for everyone, from whom nobody can be taken.
+    package func removing(_ names: some Sequence<String>) throws(FenceError) -> Self {
+        guard !isEveryone else {
+            throw FenceError(.watch, "the fence watches every entity: name those it shall watch instead")
+        }
+        let removed = Set(names.map { ExactName($0) })
+        return Self(isEveryone: false, entities: entities.filter { !removed.contains($0) })
+    }
+
+    /// Tells one watch from another. No entity's name holds a comma, or begins with `#`.
+    package var scope: String {
+        isEveryone ? Self.everyoneName : entities.map(\.text).joined(separator: ",")
     }
 }

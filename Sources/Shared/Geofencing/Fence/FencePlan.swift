@@ -149,3 +149,120 @@ extension FencePlan {
         set { change { $0.speedLimit = newValue } }
     }
 }
+
+/// What an alarm tells. The raw values are the names that people and programs use.
+package enum FenceAction: String, Hashable, Sendable, CaseIterable {
+    /// The entity came in.
+    case enter
+    /// The entity went out.
+    case exit
+    /// The entity has been inside for some time.
+    case stay
+    /// The entity was faster than the fence allows, for some time.
+    case overspeed
+}
+
+/// Which changes of a fence are told.
+package struct FenceRule: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    package static let enter = Self(rawValue: 1)
+    package static let exit = Self(rawValue: 2)
+    package static let stay = Self(rawValue: 4)
+
+    /// What a fence tells when nothing is said: enter and exit.
+    package static let usual: Self = [.enter, .exit]
+}
+
+/// When a stay is told: some time after the enter, once or again and again.
+package struct StayRule: Hashable, Sendable {
+    /// Seconds after the enter, ``seconds``.
+    package let after: Int
+    /// Seconds between one stay and the next, ``seconds``; nil: once a visit.
+    package let every: Int?
+
+    package static let seconds = 5...604_800
+
+    /// Nil when a number is outside its range.
+    package init?(after: Int, every: Int? = nil) {
+        guard Self.seconds.contains(after), Self.seconds.contains(every ?? after) else { return nil }
+        self.after = after
+        self.every = every
+    }
+}
+
+/// The speed that a fence allows, and how long an entity may be faster.
+package struct SpeedLimit: Hashable, Sendable {
+    /// cm/s, above 0.
+    package let speed: Int32
+    /// Seconds, 0 ... 3600: an entity that is faster for so long is told.
+    package let duration: Int
+
+    /// Nil when a number is outside its range.
+    package init?(speed: Int32, duration: Int) {
+        guard speed > 0, (0...3600).contains(duration) else { return nil }
+        self.speed = speed
+        self.duration = duration
+    }
+}
+
+/// The altitudes at which a fence counts, 0.1 m above mean sea level. Either end may be missing.
+package struct AltitudeRange: Hashable, Sendable {
+    package let lower: Int32?
+    package let upper: Int32?
+
+    /// Nil when the lower end is above the upper one.
+    package init?(lower: Int32?, upper: Int32?) {
+        if let lower, let upper, lower > upper { return nil }
+        self.lower = lower
+        self.upper = upper
+    }
+
+    func contains(_ altitude: Int32) -> Bool {
+        altitude >= lower ?? .min && altitude <= upper ?? .max
+    }
+}
+
+/// A floor, as a number made of its name. Floors are only compared: equal names have equal codes, and two different names
+/// have the same code with a probability of 5e-20.
+package struct FloorCode: Hashable, Sendable {
+    package let rawValue: UInt64
+
+    package init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    /// Nil for an empty name: the floor is not known.
+    package init?(name: String) {
+        guard !name.isEmpty else { return nil }
+        rawValue = SHA256.hash(Array(name.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// Nil: the point does not say on which floor it is.
+    package init?(of point: TrackPoint) {
+        guard !point.attributes.isEmpty, let value = point.attributes[FloorAttribute.key],
+            let name = FloorAttribute.name(value)
+        else { return nil }
+        self.init(name: name)
+    }
+}
+
+/// A group of fences, as a number made of its name and of who is watched: fences with the same name and watch are one more
+/// thing with alarms of its own.
+package struct GroupCode: Hashable, Sendable {
+    package let rawValue: UInt64
+
+    package init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    /// `watch` tells one watch from another, for example an entity's name or `#allentity`.
+    package init(name: String, watch: String) {
+        let bytes = Array(name.utf8) + [0] + Array(watch.utf8)
+        rawValue = SHA256.hash(bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

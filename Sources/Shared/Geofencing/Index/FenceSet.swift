@@ -174,3 +174,62 @@ package struct FenceSet: Sendable {
         }
     }
 }
+
+/// What judging must know of all fences of a set together, near or not.
+struct FenceTraits: Sendable {
+    /// Distinct values above 0, in metres, in their order.
+    private(set) var denoises: [Int32] = []
+    private(set) var hasSpeedLimits = false
+    /// The newest time at which a fence came to be or was revised.
+    private(set) var newestChange = Timestamp(milliseconds: .min)
+
+    /// A fence came to be, or was revised, at this time.
+    mutating func changed(at time: Timestamp) { newestChange = max(newestChange, time) }
+
+    /// No fence came to be, or was revised, after this time.
+    mutating func begin(by time: Timestamp) { newestChange = min(newestChange, time) }
+
+    mutating func note(_ plan: FencePlan) {
+        changed(at: max(plan.from, plan.revisedAt))
+        hasSpeedLimits = hasSpeedLimits || plan.speedLimit != nil
+        if plan.denoise > 0, !denoises.contains(plan.denoise) {
+            denoises.append(plan.denoise)
+            denoises.sort()
+        }
+    }
+}
+
+/// Many fences, packed so that those that are neighbours on the map are neighbours in memory. It never changes.
+final class PackedFences: Sendable {
+    /// In the order of the tree; a slot is a place in this list. The vertices of rings lie in `vertices`.
+    let plans: [FencePlan]
+    let leaves: [FenceLeaf]
+    let vertices: RingVertices
+    let tree: BoxTree
+    let slots: [Int32: UInt32]
+
+    /// Of two fences with one number the last counts.
+    init(_ fences: [FencePlan]) {
+        var last: [Int32: Int] = [:]
+        for (index, plan) in fences.enumerated() { last[plan.id] = index }
+        let kept = fences.indices.filter { last[fences[$0].id] == $0 }
+        let boxes = kept.map { fences[$0].shape.box().map(TreeBox.boxes) }
+        let keyed = kept.indices.map { (boxes[$0]?.0.curve ?? 0, $0) }.sorted { $0 < $1 }
+        var (leaves, vertices, entries) = ([FenceLeaf](), RingVertices(), [(box: TreeBox, number: UInt32)]())
+        leaves.reserveCapacity(kept.count)
+        entries.reserveCapacity(kept.count)
+        vertices.all.reserveCapacity(kept.reduce(0) { $0 + FenceLeaf.vertexCount(fences[$1]) })
+        for (_, index) in keyed {
+            let slot = UInt32(leaves.count)
+            leaves.append(FenceLeaf(fences[kept[index]], vertices: &vertices))
+            guard let (first, second) = boxes[index] else { continue }
+            entries.append((first, slot))
+            if let second { entries.append((second, slot)) }
+        }
+        let all = vertices.all
+        plans = zip(keyed, leaves).map { key, leaf in leaf.sharing(all, fences[kept[key.1]]) }
+        (self.leaves, self.vertices) = (leaves, vertices)
+        slots = Dictionary(uniqueKeysWithValues: leaves.enumerated().map { ($0.element.id, UInt32($0.offset)) })
+        tree = BoxTree(entries)
+    }
+}

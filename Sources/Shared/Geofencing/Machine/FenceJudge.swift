@@ -178,3 +178,126 @@ package struct FenceJudge {
         if let alarm = verdict.alarm { told.alarms.append(alarm) }
     }
 }
+
+/// What the fences have to tell of one point, in the order of discovery.
+struct FenceTelling {
+    var alarms: [FenceAlarm] = []
+    /// Changed places of fences that are in a group.
+    var changes: [FenceChange] = []
+
+    /// Keeps the room for the next point.
+    mutating func clear() {
+        alarms.removeAll(keepingCapacity: true)
+        changes.removeAll(keepingCapacity: true)
+    }
+
+    /// Puts the alarms in the order in which they are told, and numbers those that only their number tells apart.
+    mutating func arrange() {
+        guard alarms.count > 1 else { return }
+        alarms.sort(by: FenceAlarm.isBefore)
+        for index in alarms.indices.dropFirst() {
+            let alarm = alarms[index]
+            alarms[index].number = alarms[..<index].count {
+                $0.fence == alarm.fence && $0.action == alarm.action && $0.group == alarm.group
+            }
+        }
+    }
+}
+
+/// The alarms of groups: a group is in when one of its fences is in.
+struct GroupJudge {
+    /// What changed with this point, in the order of discovery.
+    let changes: [FenceChange]
+    let step: FenceStep
+
+    /// `isMemberIn` tells whether a fence of the group other than those that changed is in.
+    func alarms(isMemberIn: (GroupCode, _ otherThan: Set<Int32>) -> Bool) -> [FenceAlarm] {
+        var alarms: [FenceAlarm] = []
+        var seen: Set<GroupCode> = []
+        for change in changes where seen.insert(change.group).inserted {
+            let own = changes.filter { $0.group == change.group }
+            // Another member was in all the time: nothing changes for the group.
+            guard !isMemberIn(change.group, Set(own.map(\.fence))) else { continue }
+            var (first, last): ([Int32: Bool], [Int32: Bool]) = ([:], [:])
+            for one in own {
+                if first[one.fence] == nil { first[one.fence] = one.isEnter }
+                last[one.fence] = one.isEnter
+            }
+            let wasIn = first.values.contains(false)
+            let isIn = last.values.contains(true)
+            guard !(wasIn && isIn) else { continue }
+            let told = own.compactMap { change in change.crossing.map { (change, $0) } }
+            if !wasIn, let enter = told.filter(\.0.isEnter).min(by: { $0.1.time < $1.1.time }),
+                enter.0.plan.tells(.enter, at: enter.1.time)
+            {
+                alarms.append(alarm(.enter, enter))
+            }
+            if !isIn, let exit = told.filter({ !$0.0.isEnter }).max(by: { $0.1.time < $1.1.time }),
+                exit.0.plan.tells(.exit, at: exit.1.time)
+            {
+                alarms.append(alarm(.exit, exit))
+            }
+        }
+        return alarms
+    }
+
+    private func alarm(_ action: FenceAction, _ member: (FenceChange, Crossing)) -> FenceAlarm {
+        FenceAlarm(action, of: member.0.plan, group: member.0.group, step: step, crossing: member.1)
+    }
+}
+
+/// A place that changed, for the group of the fence.
+struct FenceChange {
+    let fence: Int32
+    let group: GroupCode
+    let isEnter: Bool
+    /// Nil when nothing is told: the place was found, not changed.
+    let crossing: Crossing?
+    let plan: FencePlan
+}
+
+/// The speed limits of fences. In several fences at once the lowest limit holds, and of equal limits that of the lowest
+/// fence number.
+struct OverspeedJudge {
+    /// Milliseconds without a point after which nobody knows whether the entity was too fast all the time.
+    static let longestGap: Int64 = 120_000
+
+    /// Goes on with an episode. `governing` is the fence whose limit holds now.
+    static func judge(
+        _ episode: OverspeedEpisode?, governing: FencePlan?, step: FenceStep
+    ) -> (episode: OverspeedEpisode?, alarm: FenceAlarm?) {
+        guard let plan = governing, let limit = plan.speedLimit else { return (nil, nil) }
+        let point = step.point
+        // A point without a speed says nothing: an episode goes on, none begins.
+        guard let speed = point.speed else {
+            return (episode?.fence == plan.id && step.span <= longestGap ? episode : nil, nil)
+        }
+        guard speed > limit.speed else { return (nil, nil) }
+        var current = OverspeedEpisode(
+            fence: plan.id, revision: plan.revision, since: point.time, place: point.place, isTold: false)
+        if let episode, episode.fence == plan.id, episode.revision == plan.revision, step.span <= longestGap {
+            current = episode
+        }
+        guard !current.isTold,
+            point.time.milliseconds(since: current.since) >= Int64(limit.duration) * 1000
+        else { return (current, nil) }
+        current.isTold = true
+        guard plan.validity?.contains(current.since) ?? true else { return (current, nil) }
+        var crossing = Crossing(at: current.since, current.place)
+        crossing.isEstimated = false
+        return (
+            current, FenceAlarm(.overspeed, of: plan, step: step, crossing: crossing, speedLimit: limit.speed)
+        )
+    }
+}
+
+/// An entity is faster than the lowest limit of the fences that it is in.
+package struct OverspeedEpisode: Hashable, Sendable {
+    /// The fence whose limit holds.
+    package let fence: Int32
+    let revision: Int32
+    /// The first point that was too fast.
+    let since: Timestamp
+    let place: Coordinate
+    var isTold: Bool
+}
