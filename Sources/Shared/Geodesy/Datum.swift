@@ -1,4 +1,18 @@
 internal import Glibc
+package import TrackModel
+
+/// A place in degrees, north and east positive. The owner knows the datum.
+///
+/// Latitudes should be within -90...90 and longitudes within -180...180. No function here traps on other values.
+package struct Degrees: Hashable, Sendable {
+    package var latitude: Double
+    package var longitude: Double
+
+    package init(latitude: Double, longitude: Double) {
+        self.latitude = latitude
+        self.longitude = longitude
+    }
+}
 
 /// The three datums of positions on Chinese maps.
 package enum Datum: Hashable, Sendable, CaseIterable {
@@ -108,4 +122,66 @@ package enum DatumConversion {
         }
         return place
     }
+}
+
+extension DatumConversion {
+    /// A place whose numbers were given in a datum, in WGS 84. Outside China there is no other datum: there the numbers are
+    /// WGS 84 whatever they were called, and they come back as they are.
+    package static func wgs84(_ given: Degrees, givenAs datum: Datum) -> (place: Degrees, isInChina: Bool) {
+        let converted = convert(given, from: datum, to: .wgs84)
+        let isInside = isInChina(latitude: converted.latitude, longitude: converted.longitude)
+        return (isInside ? converted : given, isInside)
+    }
+}
+
+extension CoordinateType {
+    /// What the Web API's name stands for.
+    package var datum: Datum {
+        switch self {
+        case .wgs84: .wgs84
+        case .gcj02: .gcj02
+        case .bd09ll: .bd09
+        }
+    }
+}
+
+/// Where the offset of GCJ-02 applies. ``ChinaOutline`` has the source and the tolerance of the outline.
+enum ChinaRegion {
+    /// True inside the outline. A place on an edge counts as inside or outside, always in the same way.
+    static func contains(latitude: Double, longitude: Double) -> Bool {
+        // Not a number, or far away.
+        guard (17...55).contains(latitude), (72...137).contains(longitude) else { return false }
+        let (y, x) = (latitude * 1000, longitude * 1000)
+        // Even-odd rule: from a place inside, a ray to the east crosses the outline an odd number of times.
+        var isInside = false
+        for edge in bands[Int((latitude - 17) * bandsPerDegree)] where (edge.y0 > y) != (edge.y1 > y) {
+            let crossing = edge.x0 + (y - edge.y0) / (edge.y1 - edge.y0) * (edge.x1 - edge.x0)
+            if x < crossing { isInside.toggle() }
+        }
+        return isInside
+    }
+
+    private struct Edge {
+        let y0, x0, y1, x1: Double
+    }
+
+    private static let bandsPerDegree = 4.0
+
+    /// The edges that touch each band of latitude, from 17 degrees on. A query looks at about fifty edges.
+    private static let bands: [[Edge]] = {
+        let count = Int((55.0 - 17.0) * bandsPerDegree) + 1
+        var bands: [[Edge]] = Array(repeating: [], count: count)
+        for ring in ChinaOutline.rings {
+            var previous = (y: Double(ring[ring.count - 2]), x: Double(ring[ring.count - 1]))
+            for index in stride(from: 0, to: ring.count - 1, by: 2) {
+                let vertex = (y: Double(ring[index]), x: Double(ring[index + 1]))
+                let edge = Edge(y0: previous.y, x0: previous.x, y1: vertex.y, x1: vertex.x)
+                previous = vertex
+                let low = Int((min(edge.y0, edge.y1) / 1000 - 17) * bandsPerDegree)
+                let high = Int((max(edge.y0, edge.y1) / 1000 - 17) * bandsPerDegree)
+                for band in max(low, 0)...min(high, count - 1) { bands[band].append(edge) }
+            }
+        }
+        return bands
+    }()
 }

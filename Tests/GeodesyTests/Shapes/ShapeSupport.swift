@@ -2,6 +2,8 @@ import TrackModel
 
 @testable import Geodesy
 
+func metres(_ left: Degrees, _ right: Degrees) -> Double { GreatCircle.distance(from: left, to: right) }
+
 func place(_ latitude: Double, _ longitude: Double) -> Coordinate {
     guard let place = Coordinate(latitude: latitude, longitude: longitude) else { preconditionFailure("no place") }
     return place
