@@ -1,4 +1,5 @@
 import Testing
+import TrackTestKit
 
 @testable import TrackModel
 
@@ -102,5 +103,95 @@ import Testing
         let name = "bus" + String(try #require(Unicode.Scalar(value)))
         #expect(EntityName.problem(with: name) == nil)
         #expect(EntityName.problem(withNew: name)?.contains("U+") == true)
+    }
+}
+
+@Suite struct CivilDateTests {
+    @Test(
+        arguments: [
+            (0, 1970, 1, 1), (-1, 1969, 12, 31), (59, 1970, 3, 1), (11_016, 2000, 2, 29), (11_017, 2000, 3, 1),
+            (-25_509, 1900, 2, 28), (-25_508, 1900, 3, 1), (20_514, 2026, 3, 2), (-719_468, 0, 3, 1),
+            (-719_469, 0, 2, 29),
+            (2_932_896, 9999, 12, 31),
+        ] as [(Int64, Int64, Int64, Int64)])
+    func knownDays(days: Int64, year: Int64, month: Int64, day: Int64) {
+        let date = CivilDate(year: year, month: month, day: day)
+        #expect(CivilDate(daysSince1970: days) == date)
+        #expect(date.daysSince1970 == days)
+    }
+
+    /// Each day follows the day before: the next of its month, or the first of the next month.
+    @Test func everyDayOfFourCenturiesFollowsTheOneBefore() {
+        var before = CivilDate(daysSince1970: -135_141)
+        #expect(before == CivilDate(year: 1599, month: 12, day: 31))
+        for days in -135_140...(-135_140 + 146_097) as ClosedRange<Int64> {
+            let date = CivilDate(daysSince1970: days)
+            let isNextDay = (date.year, date.month, date.day) == (before.year, before.month, before.day + 1)
+            let isNextMonth =
+                date.day == 1 && before.day >= 28
+                && date.year * 12 + date.month == before.year * 12 + before.month + 1
+            guard isNextDay || isNextMonth, date.daysSince1970 == days else {
+                Issue.record("day \(days): \(date) after \(before)")
+                return
+            }
+            before = date
+        }
+        #expect(before == CivilDate(year: 2000, month: 1, day: 1))
+    }
+}
+
+struct MonotonicTimeTests {
+    @Test func durationsMoveATimeAndTimesDifferByADuration() {
+        let start: MonotonicTime = 1000
+        #expect(start + 500 == 1500)
+        #expect(start + -500 == 500)
+        #expect(start + 500 - start == 500)
+        #expect(start - (start + 500) == -500)
+        #expect(start < start + 1)
+        var time = start
+        time += 20
+        #expect(time == 1020)
+    }
+
+    @Test func nothingTrapsAtTheEndsOfTheRange() {
+        let last = MonotonicTime(milliseconds: .max)
+        #expect(last + 1 == last)
+        #expect(MonotonicTime.distantPast + -1 == .distantPast)
+        #expect(last - .distantPast == .max)
+        #expect(.distantPast - last == .min)
+    }
+}
+
+@Suite struct ContinuityTests {
+    private static func time(_ second: Int64) -> Timestamp { Timestamp(milliseconds: second * 1000) }
+
+    private static func span(_ reason: GapReason, _ from: Int64, _ until: Int64) -> GapSpan {
+        GapSpan(reason, from: time(from), until: time(until))
+    }
+
+    @Test func aLossIsToldBesideTheReasons() {
+        var continuity = Continuity(interval: 5, spans: [Self.span(.noFix, 0, 60)])
+        continuity.tellLoss(.cleared, before: Self.time(60))
+        #expect(
+            continuity.spans == [Self.span(.noFix, 0, 60), GapSpan(.cleared, from: nil, until: Self.time(60))])
+    }
+
+    /// Nothing is left untold, and no time is without a reason.
+    @Test func aLossTakesThePlaceOfTheShortestReason() {
+        let edges: [Int64] = [0, 10, 70, 130, 135, 200, 260, 320, 380]
+        let reasons: [GapReason] = [.noFix, .unmoved, .noFix, .inaccurate, .noFix, .unmoved, .noFix, .unmoved]
+        var continuity = Continuity(
+            interval: 5, spans: zip(reasons, zip(edges, edges.dropFirst())).map { Self.span($0, $1.0, $1.1) })
+        #expect(continuity.spans.count == Continuity.maximumSpans)
+        continuity.tellLoss(.cleared, before: Self.time(380))
+        #expect(continuity.spans.count == Continuity.maximumSpans)
+        #expect(continuity.spans.last == GapSpan(.cleared, from: nil, until: Self.time(380)))
+        #expect(continuity.spans[2] == Self.span(.noFix, 70, 135))
+        // The server refuses points too, and tells it.
+        continuity.tellLoss(.refused, before: Self.time(380))
+        #expect(continuity.spans.suffix(2).map(\.reason) == [.cleared, .refused])
+        let told = continuity.spans.dropLast(2)
+        #expect(told.count == 6 && told.first?.from == Self.time(0) && told.last?.until == Self.time(380))
+        #expect(zip(told, told.dropFirst()).allSatisfy { $0.until == $1.from })
     }
 }

@@ -137,8 +137,6 @@ package struct GapReason: RawRepresentable, Hashable, Sendable {
 
     /// Every reason that this program knows, in the order of their numbers; those with a detail are not among them.
     package static let known = names.keys.sorted { $0.rawValue < $1.rawValue }
-    /// Those that have a detail.
-    package static let detailed = details.keys.sorted { $0.rawValue < $1.rawValue }
 
     /// The reason without its detail.
     package var kind: GapReason { Self.details[self]?.kind ?? self }
