@@ -204,3 +204,99 @@ package final class AgentControlService: VarlinkInterface {
         }
     }
 }
+
+// What goes through the agent to the server.
+extension AgentControlService {
+    func addPoints(_ parameters: inout CallParameters) throws -> EventLoopFuture<AddPointsReply> {
+        let entity = try parameters.string("entity")
+        let given = try parameters.requiredArray("points")
+        try parameters.finish()
+        try check(entity, .addPoints)
+        return handler.addPoints(try CustomPoint.points(given), entity: entity)
+    }
+
+    /// The answer may be long. It is passed on as it came: nothing encodes and decodes it again.
+    func call(_ parameters: inout CallParameters) throws -> VarlinkAnswer {
+        let path = try parameters.requiredString("path")
+        let arguments = try parameters.dictionary("parameters") ?? [:]
+        try parameters.finish()
+        guard !path.isEmpty else {
+            throw AgentControlError(
+                .parameterError, in: .call, reason: "'path' is empty: give one such as track/getlatestpoint",
+                parameter: "path")
+        }
+        return .reply(
+            handler.call(path: path, parameters: arguments).assumeIsolated().map(\.json)
+                .flatMapErrorThrowing { [self] in throw varlinkError($0, in: .call) }.nonisolated())
+    }
+}
+
+// Alarms and messages.
+extension AgentControlService {
+    func listAlarms(_ parameters: inout CallParameters) throws -> EventLoopFuture<AlarmsReply> {
+        let selection = AlarmSelection(
+            after: try parameters.integer("after"), from: try parameters.integer("from"),
+            through: try parameters.integer("through"), type: try parameters.integer("type"),
+            entity: try parameters.string("entity"), fences: try parameters.integers("fences"),
+            actions: try parameters.strings("actions").map { try Self.actions($0) },
+            limit: try parameters.integer("limit") ?? AlarmSelection().limit)
+        try parameters.finish()
+        try check(selection)
+        try check(selection.entity, .listAlarms)
+        try checkFences(selection.fences ?? [], "fences", .listAlarms)
+        return handler.alarms(selection)
+    }
+
+    private static func actions(_ names: [String]) throws(AgentControlError) -> [AlarmSelection.Action] {
+        var actions: [AlarmSelection.Action] = []
+        for name in names {
+            guard let action = AlarmSelection.Action(rawValue: name) else {
+                throw AgentControlError(
+                    .parameterError, in: .listAlarms,
+                    reason: "there is no action '\(name.prefix(64))': give enter, exit, stay or overspeed",
+                    parameter: "actions")
+            }
+            actions.append(action)
+        }
+        return actions
+    }
+
+    private func check(_ selection: AlarmSelection) throws(AgentControlError) {
+        try check(from: selection.from, through: selection.through, .listAlarms)
+        let problem: (reason: String, parameter: String)?
+        if !(1...AlarmSelection.maximumCount).contains(selection.limit) {
+            problem = (
+                "a limit of \(selection.limit) is out of range: give 1 to \(AlarmSelection.maximumCount)", "limit"
+            )
+        } else if let type = selection.type, !(1...255).contains(type) {
+            problem = ("there is no type \(type): give 1 to 255", "type")
+        } else if let after = selection.after, after < 0 {
+            problem = ("'after' is \(after): give the number of an alarm, or 0", "after")
+        } else if let from = selection.from, let through = selection.through, from > through {
+            problem = ("'from' (\(from)) lies after 'through' (\(through)): exchange them", "from")
+        } else {
+            problem = nil
+        }
+        guard let problem else { return }
+        throw AgentControlError(
+            .parameterError, in: .listAlarms, reason: problem.reason, parameter: problem.parameter)
+    }
+}
+
+/// Decides who may change the agent. The mode of the socket file decides who may read.
+package struct ControlPolicy: Hashable, Sendable {
+    /// Members of this group may change the agent. When it is nil, only root and the agent's own user may.
+    package var group: UInt32?
+    /// The agent's own user. This user can change everything by other means anyway.
+    package var user: UInt32?
+
+    package init(group: UInt32?, user: UInt32? = nil) {
+        self.group = group
+        self.user = user
+    }
+
+    package func mayChange(_ peer: PeerCredentials) -> Bool {
+        if peer.user == 0 || peer.user == user { return true }
+        return group.map(peer.isMember(of:)) ?? false
+    }
+}

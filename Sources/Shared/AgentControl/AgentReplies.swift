@@ -1,3 +1,5 @@
+package import JSON
+
 /// The reply to a change that outlives a restart.
 package protocol DurableReply: Sendable {
     /// True: the change is on the disk. False: it is in force, and the disk has not answered yet. Nil: a reply to something
@@ -112,4 +114,63 @@ struct StatusReply: Codable, Hashable, Sendable {
 
 struct MonitorReply: Codable, Hashable, Sendable {
     var event: AgentEvent
+}
+
+/// The reply of `AddPoints`.
+package struct AddPointsReply: Codable, Hashable, Sendable {
+    /// Points that the server has stored.
+    package var stored: Int64
+    package var refused: [RefusedPointReply]
+    /// Attributes that no point shows, each key and reason once; nil from an agent of an earlier version.
+    package var ignored: [IgnoredValue]?
+
+    package init(stored: Int64, refused: [RefusedPointReply], ignored: [IgnoredValue]? = []) {
+        self.stored = stored
+        self.refused = refused
+        self.ignored = ignored
+    }
+}
+
+/// A custom point that the server did not store.
+package struct RefusedPointReply: Codable, Hashable, Sendable {
+    /// The index among the points of the call, from 0.
+    package var index: Int64
+    /// A sentence that names the value and the rule.
+    package var reason: String
+
+    package init(index: Int64, reason: String) {
+        self.index = index
+        self.reason = reason
+    }
+}
+
+/// The server's answer to a Web API request.
+package struct WebAPIReply: Codable, Hashable, Sendable {
+    /// The Web API's status; 0 is success.
+    package var status: Int64
+    /// The whole answer.
+    package var response: JSONValue
+
+    package init(status: Int64, response: JSONValue) {
+        self.status = status
+        self.response = response
+    }
+
+    /// The reply as it is sent.
+    var json: JSONValue { ["status": .integer(status), "response": response] }
+}
+
+/// Which points `ClearCache` removes: those that match every condition. Without a condition it removes all points.
+package struct CacheSelection: Hashable, Sendable {
+    /// Nil for all entities.
+    package var entities: [String]?
+    /// Milliseconds since 1970, included; nil for open.
+    package var from: Int64?
+    package var through: Int64?
+
+    package init(entities: [String]? = nil, from: Int64? = nil, through: Int64? = nil) {
+        self.entities = entities
+        self.from = from
+        self.through = through
+    }
 }
