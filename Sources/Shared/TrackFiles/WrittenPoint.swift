@@ -105,3 +105,49 @@ enum FileText {
     /// A value without the quotes of JSON.
     static func plain(_ value: JSONValue) -> String { value.stringValue ?? value.description }
 }
+
+/// A time without points, for a file. Only GeoJSON has a place for it: a feature without a geometry (RFC 7946, 3.2).
+package struct WrittenGap: Hashable, Sendable {
+    /// Milliseconds since 1970.
+    package var from: Int64
+    package var until: Int64
+    /// By the names of the Web API.
+    package var reason: String
+    package var detail: String?
+    package var lostPoints: Int64?
+
+    package init(from: Int64, until: Int64, reason: String, detail: String? = nil, lostPoints: Int64? = nil) {
+        (self.from, self.until, self.reason) = (from, until, reason)
+        (self.detail, self.lostPoints) = (detail, lostPoints)
+    }
+}
+
+/// What a file says of the roads of its track: whether it is on roads, and whose map they are of.
+package struct WrittenRoads: Hashable, Sendable {
+    /// A sentence for people.
+    package var text: String
+    /// By the names of the Web API: `used`, `partly`, `none`, `off`, `unavailable`.
+    package var state: String
+    /// The share of the points on roads, 0 to 1; nil when there are none.
+    package var matched: Double?
+    /// Whoever shows the track must show this text.
+    package var attribution: String?
+
+    package init(text: String, state: String, matched: Double? = nil, attribution: String? = nil) {
+        (self.text, self.state, self.matched, self.attribution) = (text, state, matched, attribution)
+    }
+
+    /// The member `roads` of the Web API.
+    var json: String {
+        var json = JSONWriter()
+        json.object { roads in
+            roads.member("state", state)
+            if let matched {
+                roads.name("matched")
+                roads.rounded(matched, digits: 3)
+            }
+            if let attribution { roads.member("attribution", attribution) }
+        }
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+}
