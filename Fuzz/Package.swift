@@ -107,7 +107,8 @@ let package = Package(
                 "ReferenceStore", "RunningIngest.swift", "SampleAgent.swift", "SplitMix.swift",
             ]),
         .target(
-            name: "Terminal", path: "Rooms/Shared/Terminal", sources: ["ShortText.swift"], swiftSettings: house),
+            name: "Terminal", dependencies: ["TrackModel"], path: "Rooms/Shared/Terminal", sources: ["TextFold.swift"],
+            swiftSettings: house),
         .target(
             name: "FenceCommands", dependencies: ["Terminal", "TrackFiles"], path: "Rooms/Shared/FenceCommands",
             sources: ["TimeExpression.swift"], swiftSettings: house),

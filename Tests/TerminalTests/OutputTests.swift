@@ -61,14 +61,13 @@ import Testing
             #"/dev/(stdout|stderr|tty)\b"#,
         ]
         let known: [String: Set<String>] = [
+            // `TerminalSize` asks for the width of the terminal; the line of progress is made safe, and drawn with control
+            // sequences.
             "Sources/Shared/Terminal/Output.swift": ["STDOUT_FILENO", "STDERR_FILENO"],
-            // They ask for the width of the terminal, or whether there is one.
-            "Sources/Shared/Terminal/TerminalSize.swift": ["STDOUT_FILENO", "STDERR_FILENO"],
+            // It asks for the width of the terminal, or whether there is one.
             "Sources/CLI/SakerCommand/Terminal/Console.swift": ["STDOUT_FILENO"],
             // A file that is put in front of a head later.
             "Sources/CLI/SakerCommand/Server/TrackExportCommand.swift": ["fwrite"],
-            // Its text is made safe, and drawn with control sequences.
-            "Sources/Shared/Terminal/ProgressLine.swift": ["STDERR_FILENO"],
             // The drawing makes each line safe; the bar is numbers and a name that is made safe.
             "Sources/CLI/SakerCommand/Agent/StatusCommand.swift": [#"Output\.styled\("#],
             "Sources/CLI/SakerCommand/Points/ImportCommand.swift": [#"Output\.styled\("#],

@@ -236,3 +236,146 @@ package struct JSONReader {
         return unit
     }
 }
+
+extension JSONReader {
+    /// The members of the object that `bytes` hold, in their order, repeated names included, for a caller that takes
+    /// every parameter as text. Nil when the value is not an object.
+    ///
+    /// A string is its text, null is nil. Any other value is its JSON: as it came, without white space, with its numbers
+    /// and escapes as ``JSONWriter`` writes them.
+    package static func texts(
+        of bytes: [UInt8], _ rules: JSONRules = JSONRules(), wholeDoubles: JSONWriter.WholeDoubles
+    ) throws(JSONError) -> [(name: String, text: String?)]? {
+        var reader = try JSONReader(bytes, rules)
+        reader.skipSpace()
+        guard reader.next == UInt8(ascii: "{") else {
+            _ = try reader.value()
+            try reader.end()
+            return nil
+        }
+        try reader.count()
+        try reader.enter()
+        var texts: [(name: String, text: String?)] = []
+        if reader.next != UInt8(ascii: "}") {
+            repeat {
+                let name = try reader.name()
+                texts.append((name, try reader.text(wholeDoubles)))
+                reader.skipSpace()
+            } while reader.take(UInt8(ascii: ","))
+        }
+        try reader.close("}")
+        try reader.end()
+        return texts
+    }
+
+    private mutating func text(_ wholeDoubles: JSONWriter.WholeDoubles) throws(JSONError) -> String? {
+        skipSpace()
+        switch next {
+        case UInt8(ascii: "\""):
+            try count()
+            return try string()
+        case UInt8(ascii: "n"):
+            _ = try value()
+            return nil
+        default:
+            var writer = JSONWriter(wholeDoubles: wholeDoubles)
+            try copy(to: &writer)
+            return String(decoding: writer.bytes, as: UTF8.self)
+        }
+    }
+
+    /// Writes the next value as it is read: no tree of values loses the order of its members.
+    private mutating func copy(to writer: inout JSONWriter) throws(JSONError) {
+        skipSpace()
+        switch next {
+        case UInt8(ascii: "{"):
+            try count()
+            try enter()
+            try writer.object { (writer: inout JSONWriter) throws(JSONError) in
+                guard next != UInt8(ascii: "}") else { return }
+                repeat {
+                    writer.name(try name())
+                    try copy(to: &writer)
+                    skipSpace()
+                } while take(UInt8(ascii: ","))
+            }
+            try close("}")
+        case UInt8(ascii: "["):
+            try count()
+            try enter()
+            try writer.array { (writer: inout JSONWriter) throws(JSONError) in
+                guard next != UInt8(ascii: "]") else { return }
+                repeat {
+                    try copy(to: &writer)
+                    skipSpace()
+                } while take(UInt8(ascii: ","))
+            }
+            try close("]")
+        default: writer.value(try value())
+        }
+    }
+}
+
+/// What a reader takes: its limits, and the two choices that RFC 8259 leaves to a reader.
+package struct JSONRules: Hashable, Sendable {
+    package enum RepeatedMembers: Hashable, Sendable {
+        /// An object that names a member twice is an error: two readers would take different values.
+        case refused
+        /// The last member of a name counts.
+        case lastCounts
+    }
+
+    package enum LargeIntegers: Hashable, Sendable {
+        /// An integer beyond 64 bits is an error.
+        case refused
+        /// An integer beyond 64 bits becomes the nearest double.
+        case doubles
+    }
+
+    /// Default of ``maximumDepth``.
+    package static let depth = 64
+    /// Default of ``maximumValues``.
+    package static let values = 65_536
+    /// Default of ``maximumNameBytes``.
+    package static let nameBytes = 1024
+    /// Bytes of one number. A double that is written out whole has at most 1077 digits.
+    package static let numberBytes = 1100
+
+    /// Bytes of the text.
+    package var maximumBytes: Int
+    /// Arrays and objects inside each other.
+    package var maximumDepth: Int
+    /// Values in the text, arrays and objects included. Bounds the memory that a text of many tiny values takes.
+    package var maximumValues: Int
+    /// Bytes of UTF-8 of a member's name. A table finds a name by a form of its characters that costs the square of the name's
+    /// length when somebody wants it to.
+    package var maximumNameBytes: Int
+    package var repeatedMembers: RepeatedMembers
+    package var largeIntegers: LargeIntegers
+
+    package init(
+        maximumBytes: Int = 16 << 20, maximumDepth: Int = Self.depth, maximumValues: Int = Self.values,
+        maximumNameBytes: Int = Self.nameBytes, repeatedMembers: RepeatedMembers = .refused,
+        largeIntegers: LargeIntegers = .refused
+    ) {
+        self.maximumBytes = maximumBytes
+        self.maximumDepth = maximumDepth
+        self.maximumValues = maximumValues
+        self.maximumNameBytes = maximumNameBytes
+        self.repeatedMembers = repeatedMembers
+        self.largeIntegers = largeIntegers
+    }
+}
+
+/// Why bytes are not the JSON that a reader takes, and where.
+package struct JSONError: Error, Hashable, CustomStringConvertible {
+    package enum Code: Hashable, Sendable {
+        case syntax, encoding, number, duplicateKey, tooLarge, tooDeep, tooManyValues
+    }
+    package let code: Code
+    /// Bytes from the beginning of the text.
+    package let offset: Int
+    package let detail: String
+
+    package var description: String { "not valid JSON at byte \(offset): \(detail)" }
+}

@@ -208,3 +208,60 @@ package struct JSONWriter: Equatable, Sendable {
         }
     }
 }
+
+// A member's name and value in one call, for what answers are mostly made of.
+extension JSONWriter {
+    package mutating func member(_ name: String, _ text: String) {
+        self.name(name)
+        string(text)
+    }
+
+    package mutating func member(_ name: String, _ value: Int64) {
+        self.name(name)
+        integer(value)
+    }
+
+    package mutating func member(_ name: String, _ value: Int) {
+        member(name, Int64(value))
+    }
+
+    package mutating func member(_ name: String, _ value: Double) {
+        self.name(name)
+        double(value)
+    }
+
+    /// An array of what `body` writes.
+    package mutating func array<Failure: Error>(
+        _ name: String, _ body: (inout JSONWriter) throws(Failure) -> Void
+    ) throws(Failure) {
+        self.name(name)
+        try array(body)
+    }
+
+    /// An object of the members that `body` writes.
+    package mutating func object<Failure: Error>(
+        _ name: String, _ body: (inout JSONWriter) throws(Failure) -> Void
+    ) throws(Failure) {
+        self.name(name)
+        try object(body)
+    }
+}
+
+extension Double {
+    /// The decimal number that the whole text is, such as `-12`, `.5` or `1.5e3`; nil for every other text and for a number
+    /// beyond a double.
+    ///
+    /// `Double.init` alone reads text as C does: to the first NUL, in hexadecimal too, and words such as `inf`.
+    package init?(decimal text: some StringProtocol) {
+        let isDecimal = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "+"),
+                UInt8(ascii: "e"), UInt8(ascii: "E"):
+                true
+            default: false
+            }
+        }
+        guard isDecimal, let value = Double(text), value.isFinite else { return nil }
+        self = value
+    }
+}

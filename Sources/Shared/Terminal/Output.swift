@@ -69,3 +69,74 @@ package enum Output {
         }
     }
 }
+
+/// The room for tables on standard output.
+package enum TerminalSize {
+    /// Columns of the terminal, or of the variable COLUMNS; nil when neither says so, as behind a pipe: then nothing is folded or
+    /// left out. Less than 40 counts as 40.
+    package static var columns: Int? {
+        if let columns = columns(of: STDOUT_FILENO) { return columns }
+        guard let text = getenv("COLUMNS"), let columns = Int(String(cString: text)), columns > 0 else { return nil }
+        return max(columns, 40)
+    }
+
+    /// Of the terminal that errors go to; nil when they go elsewhere.
+    package static var errorColumns: Int? { columns(of: STDERR_FILENO) }
+
+    private static func columns(of descriptor: Int32) -> Int? {
+        var size = winsize()
+        guard isatty(descriptor) == 1, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+            return nil
+        }
+        return max(Int(size.ws_col), 40)
+    }
+}
+
+/// One line of standard error that tells how far a long work is, written over and over; nothing where no terminal is.
+package final class ProgressLine {
+    private let isShown: Bool
+    private var shownAt: Int64?
+
+    /// `isShown` nil: when standard error is a terminal.
+    package init(isShown: Bool? = nil) {
+        self.isShown = isShown ?? (isatty(STDERR_FILENO) == 1)
+    }
+
+    /// At most five times a second.
+    package func show(_ text: @autoclosure () -> String) {
+        guard isShown else { return }
+        let now = Self.milliseconds
+        if let shownAt, now - shownAt < 200 { return }
+        shownAt = now
+        let columns = max(20, (Self.columns ?? 80) - 1)
+        Self.write("\r\(DisplayWidth.prefix(TerminalText.safe(text()), columns: columns))\u{1B}[K")
+    }
+
+    /// Before other lines are written: takes the line away.
+    package func clear() {
+        guard shownAt != nil else { return }
+        shownAt = nil
+        Self.write("\r\u{1B}[K")
+    }
+
+    deinit {
+        if shownAt != nil { Self.write("\r\u{1B}[K") }
+    }
+
+    private static var columns: Int? {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
+    private static var milliseconds: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+
+    private static func write(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}

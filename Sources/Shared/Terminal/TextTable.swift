@@ -1,3 +1,5 @@
+import ArgumentParser
+
 /// Rows of cells set under each other, columns two spaces apart, in the width of a terminal.
 ///
 /// Where there is no room for all columns, the texts of columns that fold go on in further lines, and then the columns of the
@@ -170,4 +172,15 @@ package struct TextTable {
         }
         return lines.isEmpty ? [""] : lines
     }
+}
+
+/// How wide a table may be; an option of both command lines.
+package struct TableOptions: ParsableArguments {
+    @Flag(name: .long, help: "Show all columns, a line for each row, however narrow the terminal is.")
+    package var wide = false
+
+    package init() {}
+
+    /// Columns of the terminal; nil: no bound.
+    package var width: Int? { wide ? nil : TerminalSize.columns }
 }
