@@ -114,7 +114,6 @@ let shared: [Target] = [
     .room("DirectoryAccess", in: "Shared"),
     .room("SecureLink", in: "Shared", settings: door, "COpenSSL", "DirectoryAccess", "TrackModel", .nioCore, .nioPosix),
     .room("HTTPExchange", in: "Shared", "SecureLink", .nioCore),
-    .room("ComputerIdentity", in: "Shared", "SecureLink"),
     .room("ConfigurationFile", in: "Shared", "DirectoryAccess"),
     .room("TrackFiles", in: "Shared", "JSON", "TrackModel"),
     .room("FenceJSON", in: "Shared", "Geodesy", "Geofencing", "JSON", "TrackModel"),
@@ -138,7 +137,7 @@ let agent: [Target] = [
     .room("AlarmLog", in: "Agent", "JSON", "TrackCache", "TrackModel", "Compression"),
     .room("GNSSFeed", in: "Agent", settings: door, "CGPS", "AgentLogic", "TrackModel"),
     .room(
-        "AgentRuntime", in: "Agent", "AgentControl", "AgentLogic", "AlarmLog", "CLinux", "ComputerIdentity",
+        "AgentRuntime", in: "Agent", "AgentControl", "AgentLogic", "AlarmLog", "CLinux",
         "ConfigurationFile", "Exposition", "FenceDelivery", "FenceJSON", "GNSSFeed", "Geodesy", "Geofencing", "JSON",
         "LocalFences",
         "LocalSocket", "ProcessMemory", "SecureLink", "Systemd", "TimeZones", "TrackCache", "TrackModel", "TrackWire",
@@ -191,7 +190,7 @@ let server: [Target] = [
 
 let commandLine: [Target] = [
     .room(
-        "SakerCommand", in: "CLI", "AgentControl", "ComputerIdentity", "ConfigurationFile", "Diagnosing",
+        "SakerCommand", in: "CLI", "AgentControl", "ConfigurationFile", "Diagnosing",
         "DirectoryAccess",
         "FenceArguments", "FenceCommands", "FenceFiles", "FenceJSON", "Geodesy", "Geofencing", "HTTPExchange", "JSON",
         "SecureLink", "Terminal",
@@ -307,7 +306,7 @@ let tests: [Target] = [
         "TrackWire"),
     .tests(of: "AlarmLog", "TrackCache", "TrackModel", "TrackTestKit"),
     .tests(
-        of: "AgentRuntime", "AgentControl", "AgentLogic", "AlarmLog", "ComputerIdentity", "ConfigurationFile",
+        of: "AgentRuntime", "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile",
         "Exposition",
         "FenceDelivery", "GNSSFeed", "Geodesy", "Geofencing", "JSON", "LocalFences", "ProgramTestKit", "SecureLink",
         "Systemd", "TrackCache", "TrackModel", "TrackTestKit",

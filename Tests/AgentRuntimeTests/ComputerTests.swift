@@ -1,7 +1,7 @@
-import ComputerIdentity
 import Foundation
 import Logging
 import ProgramTestKit
+import SecureLink
 import Testing
 import TrackCache
 import TrackModel

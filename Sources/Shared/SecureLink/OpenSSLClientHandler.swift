@@ -203,3 +203,184 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
         }
     }
 }
+
+// From writes to TLS records, and from records to the channel.
+extension OpenSSLClientHandler {
+    /// About so many encrypted bytes go to the channel in one piece.
+    private static let writeChunk = 65_536
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch phase {
+        case .closing, .closed: promise?.fail(ChannelError.ioOnClosedChannel)
+        case .idle, .handshaking, .open:
+            guard !outputClosed else { promise?.fail(ChannelError.outputClosed); return }
+            let bytes = unwrapOutboundIn(data)
+            guard bytes.readableBytes <= limits.unsentBytes - unsent else {
+                // A refused write leaves a hole in the stream, so the connection must end.
+                let error = SecureLinkError(
+                    .sendBufferFull, "more than \(limits.unsentBytes) bytes wait for a peer that reads nothing")
+                promise?.fail(error)
+                return fail(context, error)
+            }
+            unsent += bytes.readableBytes
+            pending.append((bytes, promise))
+        }
+    }
+
+    func flush(context: ChannelHandlerContext) {
+        pending.mark()
+        encryptFlushed(context)
+    }
+
+    func encryptFlushed(_ context: ChannelHandlerContext) {
+        guard case .open = phase, pending.hasMark else { return }
+        var promises: [EventLoopPromise<Void>] = []
+        var record = ByteBuffer()
+        do {
+            while pending.hasMark, var next = pending.popFirst() {
+                if let promise = next.promise { promises.append(promise) }
+                unsent -= next.bytes.readableBytes
+                if record.readableBytes == 0 {
+                    record = next.bytes
+                } else if record.readableBytes + next.bytes.readableBytes <= TLSSession.maximumRecord {
+                    record.writeBuffer(&next.bytes)
+                } else {
+                    try encrypt(record, context)
+                    record = next.bytes
+                }
+            }
+            try encrypt(record, context)
+        } catch {
+            for promise in promises { promise.fail(error) }
+            return fail(context, error)
+        }
+        let sent = promises.isEmpty ? nil : context.eventLoop.makePromise(of: Void.self)
+        sent?.futureResult.assumeIsolated().whenComplete { result in
+            for promise in promises { promise.completeWith(result) }
+        }
+        sendRecords(context, then: sent)
+    }
+
+    private func encrypt(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) throws(SecureLinkError) {
+        var bytes = bytes
+        while bytes.readableBytes > 0 {
+            let count = try session.write(firstOf: bytes)
+            bytes.moveReaderIndex(forwardBy: count)
+            if session.transport.outbound.readableBytes >= Self.writeChunk { sendRecords(context, then: nil) }
+        }
+    }
+
+    /// Gives OpenSSL's outbound bytes to the channel. `promise` completes when the socket has taken them and everything
+    /// before them.
+    func sendRecords(_ context: ChannelHandlerContext, then promise: EventLoopPromise<Void>?) {
+        guard let records = session.transport.takeOutbound() else {
+            // There are no bytes. An empty write completes after all earlier writes.
+            if let promise { context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: promise) }
+            return
+        }
+        let count = records.readableBytes
+        unsent += count
+        let sent = promise ?? context.eventLoop.makePromise(of: Void.self)
+        sent.futureResult.assumeIsolated().whenComplete { _ in self.unsent -= count }
+        context.writeAndFlush(wrapOutboundOut(records), promise: sent)
+        // A peer that makes OpenSSL answer and never reads the answers would fill the memory too.
+        if unsent > 2 * limits.unsentBytes {
+            fail(context, SecureLinkError(.sendBufferFull, "the peer asks for answers and does not read them"))
+        }
+    }
+}
+
+// The end of the connection: in order, or with an error.
+extension OpenSSLClientHandler {
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        switch mode {
+        case .input:
+            promise?.fail(ChannelError.operationUnsupported)
+        case .output:
+            guard case .open = phase, !outputClosed else { promise?.fail(ChannelError.outputClosed); return }
+            outputClosed = true
+            session.sayGoodbye()
+            let sent = context.eventLoop.makePromise(of: Void.self)
+            sent.futureResult.assumeIsolated().whenComplete { _ in context.close(mode: .output, promise: promise) }
+            sendRecords(context, then: sent)
+        case .all:
+            switch phase {
+            case .idle, .handshaking:
+                settle(SecureLinkError(.cancelled, "closed before the TLS handshake was done"))
+                context.close(mode: .all, promise: promise)
+            case .open:
+                if let promise { closePromises.append(promise) }
+                beginClosing(context)
+            case .closing:
+                if let promise { closePromises.append(promise) }
+            case .closed:
+                context.close(mode: .all, promise: promise)
+            }
+        }
+    }
+
+    /// Sends the goodbye and gives the peer a moment for its own. Closing at once could destroy bytes that are still on
+    /// their way.
+    func beginClosing(_ context: ChannelHandlerContext) {
+        guard case .open = phase else { return }
+        failPending(ChannelError.ioOnClosedChannel)
+        let deadline = context.eventLoop.assumeIsolated().scheduleTask(in: limits.goodbye) {
+            self.finishClosing(context)
+        }
+        phase = .closing(deadline: deadline)
+        if !outputClosed {
+            outputClosed = true
+            session.sayGoodbye()
+            sendRecords(context, then: nil)
+        }
+        // The peer has said goodbye already and sends nothing more.
+        if inputClosed { finishClosing(context) }
+    }
+
+    func finishClosing(_ context: ChannelHandlerContext) {
+        guard case .closing = phase else { return }
+        settle(SecureLinkError(.closedByPeer, "the connection is closed"))
+        context.close(mode: .all, promise: nil)
+    }
+
+    /// Ends the connection with an error, and tells it once: to the promise during the handshake, down the pipeline
+    /// later.
+    func fail(_ context: ChannelHandlerContext, _ error: SecureLinkError) {
+        let phase = self.phase
+        settle(error)
+        switch phase {
+        case .closed: return
+        case .idle, .handshaking, .closing: break
+        case .open: context.fireErrorCaught(error)
+        }
+        // OpenSSL's alert tells the peer the reason, if the peer still listens.
+        if let alert = session.transport.takeOutbound() {
+            context.writeAndFlush(wrapOutboundOut(alert), promise: nil)
+        }
+        context.close(mode: .all, promise: nil)
+    }
+
+    /// Goes to `closed` and completes everything that waits.
+    func settle(_ error: SecureLinkError) {
+        switch phase {
+        case .handshaking(let deadline), .closing(let deadline): deadline.cancel()
+        case .idle, .open, .closed: break
+        }
+        phase = .closed
+        verified.fail(error)
+        failPending(error)
+    }
+
+    private func failPending(_ error: any Error) {
+        while let write = pending.popFirst() {
+            unsent -= write.bytes.readableBytes
+            write.promise?.fail(error)
+        }
+    }
+
+    func succeedClosePromises() {
+        let promises = closePromises
+        closePromises = []
+        for promise in promises { promise.succeed() }
+    }
+}

@@ -141,3 +141,134 @@ func verifyServerCertificate(_ store: OpaquePointer?) -> Int32 {
     else { return 0 }
     return unsafe session.verify(store) ? 1 : 0
 }
+
+/// The name that the server's certificate must hold: a DNS name or an IP address.
+struct ServerIdentity: Hashable, Sendable {
+    /// In the form for comparing: without the root's dot, and without an address's zone.
+    let name: String
+    let isAddress: Bool
+
+    /// Throws `configuration` when `host` is neither a host name nor an address.
+    init(host: String) throws(SecureLinkError) {
+        // An IPv6 zone (fe80::1%eth0) names the interface to use, not the server.
+        let bare = host.contains(":") ? String(host.prefix { $0 != "%" }) : host
+        if Self.isAddress(bare) {
+            name = bare
+            isAddress = true
+            return
+        }
+        let dns = bare.hasSuffix(".") ? String(bare.dropLast()) : bare
+        // Less strict than RFC 1123. It only keeps out names that OpenSSL would cut or read in another way.
+        let valid = dns.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        guard valid, (1...253).contains(dns.utf8.count), !dns.hasPrefix(".") else {
+            throw SecureLinkError(
+                .configuration,
+                "\"\(host.printable(limit: 80))\" is not a host name or IP address; write an international name in its "
+                    + "xn-- form")
+        }
+        name = dns
+        isAddress = false
+    }
+
+    /// Sets the name that OpenSSL compares with the certificate and, for a DNS name, sends to the server (SNI, RFC
+    /// 6066).
+    func require(of ssl: OpaquePointer) throws(SecureLinkError) {
+        let parameters = unsafe SSL_get0_param(ssl)
+        // The subject's common name does not count, only the alternative names (RFC 6125, section 6.4.4).
+        unsafe X509_VERIFY_PARAM_set_hostflags(
+            parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
+        let set =
+            isAddress
+            ? unsafe X509_VERIFY_PARAM_set1_ip_asc(parameters, name)
+            : unsafe X509_VERIFY_PARAM_set1_host(parameters, name, 0) & saker_SSL_set_tlsext_host_name(ssl, name)
+        guard set == 1 else {
+            throw SecureLinkError(.configuration, "OpenSSL does not take \"\(name)\" as a server's name")
+        }
+    }
+
+    /// Whether the certificate holds the name, whoever signed it.
+    func isHeld(by certificate: OpaquePointer) -> Bool {
+        if isAddress { return unsafe X509_check_ip_asc(certificate, name, 0) == 1 }
+        let flags = UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT)
+        return unsafe X509_check_host(certificate, name, 0, flags, nil) == 1
+    }
+
+    private static func isAddress(_ text: String) -> Bool {
+        // Room for an IPv4 or an IPv6 address. The system's types for them would need two more modules.
+        var address: (UInt64, UInt64) = (0, 0)
+        return unsafe inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1
+    }
+}
+
+/// Texts of a certificate, for details shown to people: cut to a readable length, without control characters.
+enum CertificateText {
+    static func subject(of certificate: OpaquePointer) -> String? {
+        unsafe quoted(X509_get_subject_name(certificate))
+    }
+
+    /// The issuer that the certificate names.
+    static func issuer(of certificate: OpaquePointer) -> String? {
+        unsafe quoted(X509_get_issuer_name(certificate))
+    }
+
+    private static func quoted(_ name: OpaquePointer?) -> String? {
+        guard let name = unsafe name, unsafe X509_NAME_entry_count(name) > 0 else { return nil }
+        return unsafe printed { unsafe saker_X509_NAME_print($0, name) }
+            .map { "\"\($0)\"" }
+    }
+
+    /// The subject alternative names: `DNS:a.example, IP Address:192.0.2.1`.
+    static func names(of certificate: OpaquePointer) -> String? {
+        let index = unsafe X509_get_ext_by_NID(certificate, NID_subject_alt_name, -1)
+        guard index >= 0, let names = unsafe X509_get_ext(certificate, index) else { return nil }
+        return unsafe printed { unsafe X509V3_EXT_print($0, names, 0, 0) }
+    }
+
+    /// `2026-11-21T10:00:00Z`.
+    static func utc(_ seconds: Int64) -> String {
+        var moment = Int(seconds)
+        var parts = unsafe tm()
+        guard unsafe gmtime_r(&moment, &parts) != nil else { return "\(seconds) s" }
+        return unsafe utc(parts)
+    }
+
+    fileprivate static func utc(_ parts: tm) -> String {
+        func two(_ number: Int32) -> String { (number < 10 ? "0" : "") + String(number) }
+        let date = unsafe "\(Int(parts.tm_year) + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
+        return unsafe date + "T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))Z"
+    }
+
+    private static func printed(_ print: (OpaquePointer) -> Int32) -> String? {
+        guard let bio = unsafe BIO_new(BIO_s_mem()) else { return nil }
+        defer { unsafe BIO_free(bio) }
+        guard unsafe print(bio) >= 0 else { return nil }
+        var bytes: UnsafeMutablePointer<CChar>?
+        let count = unsafe saker_BIO_get_mem_data(bio, &bytes)
+        guard let bytes = unsafe bytes, count > 0 else { return nil }
+        let text = unsafe UnsafeRawBufferPointer(start: bytes, count: count)
+        return unsafe String(decoding: text, as: UTF8.self).printable(limit: 200)
+    }
+}
+
+extension UnsafePointer<ASN1_TIME>? {
+    /// Seconds since 1970; nil when the certificate's time cannot be read.
+    var seconds: Int64? {
+        guard var parts = unsafe parts else { return nil }
+        return unsafe Int64(timegm(&parts))
+    }
+
+    var text: String { unsafe parts.map { unsafe CertificateText.utc($0) } ?? "a time that cannot be read" }
+
+    private var parts: tm? {
+        var parts = unsafe tm()
+        guard let time = self, unsafe ASN1_TIME_to_tm(time, &parts) == 1 else { return nil }
+        return unsafe parts
+    }
+}

@@ -210,3 +210,135 @@ package struct TLSPeer: Hashable, Sendable {
     /// The pin for the server's key.
     package let pin: PublicKeyPin?
 }
+
+/// The two buffers between OpenSSL and the channel: received bytes and bytes to send, both encrypted.
+///
+/// OpenSSL reaches the buffers through a BIO of our own. So bytes are copied as seldom as possible, and an idle
+/// connection holds no buffer. The BIO's pointer to this object is unretained: ``TLSSession`` owns both and frees the
+/// BIO first.
+final class RecordTransport {
+    private(set) var inbound = ByteBuffer()
+    private(set) var outbound = ByteBuffer()
+
+    /// Adds bytes from the peer.
+    func receive(_ bytes: ByteBuffer) {
+        if inbound.readableBytes == 0 {
+            inbound = bytes
+        } else {
+            inbound.writeImmutableBuffer(bytes)
+        }
+    }
+
+    /// Takes the bytes for the peer; nil when there are none.
+    func takeOutbound() -> ByteBuffer? {
+        guard outbound.readableBytes > 0 else { return nil }
+        defer { outbound = ByteBuffer() }
+        return outbound
+    }
+
+    /// Makes a BIO on these buffers; nil when out of memory.
+    func makeBIO() -> OpaquePointer? {
+        guard let method = unsafe bufferMethod, let bio = unsafe BIO_new(method) else { return nil }
+        unsafe BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
+        unsafe BIO_set_init(bio, 1)
+        return unsafe bio
+    }
+
+    fileprivate func read(into destination: UnsafeMutableRawBufferPointer) -> Int {
+        let count = min(destination.count, inbound.readableBytes)
+        guard count > 0 else { return 0 }
+        unsafe inbound.readWithUnsafeReadableBytes { source in
+            unsafe destination.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[..<count]))
+            return count
+        }
+        // Frees the memory as soon as all bytes were read.
+        if inbound.readableBytes == 0 { inbound = ByteBuffer() }
+        return count
+    }
+
+    fileprivate func write(_ bytes: UnsafeRawBufferPointer) {
+        unsafe outbound.writeBytes(bytes)
+    }
+
+    fileprivate static func of(_ bio: OpaquePointer?) -> RecordTransport? {
+        guard let data = unsafe BIO_get_data(bio) else { return nil }
+        return unsafe Unmanaged<RecordTransport>.fromOpaque(data).takeUnretainedValue()
+    }
+}
+
+/// `nonisolated(unsafe)`: made once, never changed and never freed.
+private nonisolated(unsafe) let bufferMethod: OpaquePointer? = {
+    guard let method = unsafe BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "saker record transport")
+    else { return nil }
+    unsafe BIO_meth_set_read(method) { bio, destination, count in
+        unsafe saker_BIO_clear_retry_flags(bio)
+        guard let transport = unsafe RecordTransport.of(bio), count > 0 else { return 0 }
+        let read = unsafe transport.read(
+            into: UnsafeMutableRawBufferPointer(start: destination, count: Int(count)))
+        if read > 0 { return Int32(read) }
+        // An empty buffer is not the end of the stream: OpenSSL must ask again.
+        unsafe saker_BIO_set_retry_read(bio)
+        return -1
+    }
+    unsafe BIO_meth_set_write(method) { bio, source, count in
+        unsafe saker_BIO_clear_retry_flags(bio)
+        guard let transport = unsafe RecordTransport.of(bio), count > 0 else { return 0 }
+        unsafe transport.write(UnsafeRawBufferPointer(start: source, count: Int(count)))
+        return count
+    }
+    // OpenSSL flushes after each flight and needs a yes. Its other commands do not matter here.
+    unsafe BIO_meth_set_ctrl(method) { _, command, _, _ in
+        command == BIO_CTRL_FLUSH || command == BIO_CTRL_DUP ? 1 : 0
+    }
+    return unsafe method
+}()
+
+/// Recognises a peer that does not speak TLS by its first bytes.
+struct PlainAnswer {
+    /// Enough bytes for the head of an HTTP answer up to its `Location`.
+    static let bytesKept = 2048
+
+    private let bytes: [UInt8]
+
+    /// Nil when the bytes may be a TLS record, or when there are too few bytes to decide.
+    init?(_ bytes: [UInt8]) {
+        // A first record is an alert or a handshake, and its version begins with 3 in every TLS.
+        guard let type = bytes.first, let major = bytes.dropFirst().first else { return nil }
+        guard !(type == SSL3_RT_ALERT || type == SSL3_RT_HANDSHAKE) || major != 3 else { return nil }
+        self.bytes = bytes
+    }
+
+    var error: SecureLinkError {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard text.hasPrefix("HTTP/") else {
+            let start = text.printable(limit: 16)
+            return SecureLinkError(
+                .notTLS, "the peer does not speak TLS, its answer begins with \"\(start)\"; is the port right?")
+        }
+        // Split bytes, not characters: CR LF is one character of a String.
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .map { String(decoding: $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0, as: UTF8.self) }
+        let first = lines.first ?? ""
+        let status = first.split(separator: " ").dropFirst().first.map(String.init) ?? ""
+        let place = lines.dropFirst().prefix { !$0.isEmpty }.lazy.compactMap(Self.location).first
+        // RFC 9110, section 15.4, and RFC 6585, section 6: "network authentication required".
+        guard status == "511" || (status.hasPrefix("3") && place != nil) else {
+            return SecureLinkError(
+                .plainHTTP,
+                "a plain HTTP server answers (\"\(first.printable(limit: 40))\"), no TLS; is the port right, or "
+                    + "does a proxy answer in the server's place?")
+        }
+        let target = place.map { " to \($0)" } ?? ""
+        return SecureLinkError(
+            .signInPage,
+            "a network's sign-in page answers (HTTP \(status.printable(limit: 3))\(target)): sign in there first")
+    }
+
+    /// The target of a `Location` line, without the query, which may identify the visitor.
+    private static func location(_ line: String) -> String? {
+        guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == "location" else { return nil }
+        let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+        let place = String(value.prefix { !"?#; ".contains($0) })
+        return place.isEmpty ? nil : place.printable(limit: 100)
+    }
+}

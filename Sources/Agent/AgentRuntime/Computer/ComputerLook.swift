@@ -1,4 +1,3 @@
-internal import ComputerIdentity
 internal import Logging
 internal import SecureLink
 internal import Systemd

@@ -1,4 +1,3 @@
-internal import ComputerIdentity
 internal import SecureLink
 internal import TrackModel
 

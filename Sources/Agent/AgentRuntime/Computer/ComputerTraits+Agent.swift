@@ -1,5 +1,5 @@
-internal import ComputerIdentity
 internal import ConfigurationFile
+internal import SecureLink
 
 extension ComputerTraits {
     /// What the agent may know of its computer. Root alone reads the UUID of a board, so systemd passes it on as a credential; the

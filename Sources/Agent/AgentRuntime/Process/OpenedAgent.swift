@@ -1,6 +1,5 @@
 internal import AgentLogic
 internal import AlarmLog
-internal import ComputerIdentity
 internal import Glibc
 package import Logging
 internal import NIOCore

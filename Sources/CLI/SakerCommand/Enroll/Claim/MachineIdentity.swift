@@ -1,4 +1,3 @@
-import ComputerIdentity
 import SecureLink
 
 /// By what a server knows this computer again: its serial number, and a mark that a copy of its disk on another computer

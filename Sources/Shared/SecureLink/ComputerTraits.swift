@@ -1,5 +1,5 @@
-import Glibc
-package import SecureLink
+internal import COpenSSL
+internal import Glibc
 
 /// What tells a computer from another one that has a copy of its disk. The command line and the agent make the same mark of it.
 package struct ComputerTraits: Hashable, Sendable {
@@ -34,7 +34,21 @@ package struct ComputerTraits: Hashable, Sendable {
     ) throws(SecureLinkError) -> String {
         let id = wanted.contains(.machineID) ? machineID ?? "" : ""
         let board = wanted.contains(.board) ? board ?? "" : ""
-        return try SHA256Digest.hexadecimal(of: Array("\(id)\n\(board)".utf8))
+        return try Self.digest(of: Array("\(id)\n\(board)".utf8))
+    }
+
+    /// SHA-256 as 64 lower-case hexadecimal digits. Throws `other` when OpenSSL cannot, which a policy of the system may
+    /// cause.
+    private static func digest(of bytes: [UInt8]) throws(SecureLinkError) -> String {
+        OpenSSLErrorQueue.clear()
+        var count: UInt32 = 0
+        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        guard unsafe EVP_Digest(bytes, bytes.count, &digest, &count, EVP_sha256(), nil) == 1 else {
+            throw SecureLinkError(.other, "OpenSSL made no digest: \(OpenSSLErrorQueue.drain().summary)")
+        }
+        let digits = Array("0123456789abcdef".utf8)
+        return String(
+            decoding: digest.prefix(Int(count)).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
     // MARK: Reading
@@ -44,10 +58,10 @@ package struct ComputerTraits: Hashable, Sendable {
 
     /// The first line of a small file, without what cannot be printed; nil when it cannot be read or has nothing.
     package static func line(of path: String) -> String? {
-        guard let file = fopen(path, "re") else { return nil }
-        defer { fclose(file) }
+        guard let file = unsafe fopen(path, "re") else { return nil }
+        defer { unsafe fclose(file) }
         var bytes = [UInt8](repeating: 0, count: 256)
-        let count = fread(&bytes, 1, bytes.count, file)
+        let count = unsafe fread(&bytes, 1, bytes.count, file)
         return line(in: Array(bytes.prefix(count)))
     }
 
