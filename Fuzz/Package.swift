@@ -24,6 +24,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CGPS", path: "Rooms/CLibraries/CGPS", pkgConfig: "libgps"),
         .systemLibrary(name: "CZlib", path: "Rooms/CLibraries/CZlib", pkgConfig: "zlib"),
+        .systemLibrary(name: "CAllocator", path: "Rooms/CLibraries/CAllocator"),
         .systemLibrary(name: "COpenSSL", path: "Rooms/CLibraries/COpenSSL", pkgConfig: "openssl"),
         .target(name: "Crypto", swiftSettings: house),
         .room("Geodesy", in: "Shared", ["TrackModel"]),
@@ -37,7 +38,7 @@ let package = Package(
         .room("LocalSocket", in: "Shared", [.nioCore, .nioPosix]),
         .room("Varlink", in: "Shared", ["JSON", "LocalSocket", .nioCore, .nioPosix]),
         .room("Admission", in: "Shared", ["TrackModel", .nioCore]),
-        .room("Exposition", in: "Shared", ["Admission", "LocalSocket", .nioCore, .nioPosix]),
+        .room("Exposition", in: "Shared", ["Admission", "CAllocator", "LocalSocket", .nioCore, .nioPosix]),
         .room("AgentControl", in: "Shared", ["JSON", "LocalSocket", "Varlink", "TrackModel", .nioCore]),
         .room("DirectoryAccess", in: "Shared"),
         .room("ConfigurationFile", in: "Shared", ["DirectoryAccess"]),

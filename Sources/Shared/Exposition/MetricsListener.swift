@@ -146,3 +146,132 @@ package struct MetricsListenerError: Error, Hashable, CustomStringConvertible {
             "[metrics] listen: \(address) cannot be listened on (\(error)): choose another place, or end what uses it"
     }
 }
+
+/// One connection: a request, its answer, the end. What comes after the request is read and dropped, so that closing
+/// does not take the answer away from a client that still sends.
+final class MetricsConnection: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let time: TimeAmount
+    private let page: MetricsListener.Page
+    private let onServed: (Bool) -> Void
+    private var request = MetricsRequest()
+    private var isAnswered = false
+    private var isSent = false
+    private var hasInputEnded = false
+    private var deadline: Scheduled<Void>?
+
+    /// `onServed` is told true when the request is whole, and false when its answer goes out.
+    init(time: TimeAmount, page: @escaping MetricsListener.Page, onServed: @escaping (Bool) -> Void) {
+        self.time = time
+        self.page = page
+        self.onServed = onServed
+    }
+
+    // The handler is added before a server's connection is active.
+    func channelActive(context: ChannelHandlerContext) {
+        let channel = context.channel
+        deadline = context.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        deadline?.cancel()
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isAnswered, let answer = request.take(unwrapInboundIn(data).readableBytesView) else { return }
+        isAnswered = true
+        onServed(true)
+        let channel = context.channel
+        switch answer {
+        case .refused(let refusal): send(MetricsRequest.response(refusal), to: channel)
+        case .page(let isBodyWanted):
+            page(context.eventLoop).hop(to: context.eventLoop).assumeIsolated().whenComplete { [self] result in
+                switch result {
+                case .success(let page):
+                    send(MetricsRequest.response(page: page, isBodyWanted: isBodyWanted), to: channel)
+                case .failure: channel.close(promise: nil)
+                }
+            }
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard case ChannelEvent.inputClosed = event else { return context.fireUserInboundEventTriggered(event) }
+        hasInputEnded = true
+        // Who has not asked cannot be answered; who has asked gets the answer first.
+        if !isAnswered || isSent { context.close(promise: nil) }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    private func send(_ response: [UInt8], to channel: any Channel) {
+        onServed(false)
+        channel.writeAndFlush(ByteBuffer(bytes: response)).assumeIsolated().whenComplete { [self] _ in
+            isSent = true
+            channel.close(mode: hasInputEnded ? .all : .output, promise: nil)
+        }
+    }
+}
+
+/// Where the metrics are read: a Unix socket, or an address and port.
+package enum MetricsAddress: Hashable, Sendable, CustomStringConvertible {
+    case unix(path: String)
+    /// `host` is an address, never a name. Port 0 lets the kernel choose.
+    case internet(host: String, port: Int)
+
+    /// From `/run/saker/metrics.sock`, `127.0.0.1:9443` or `[::1]:9443`; nil when it is none of these.
+    package init?(_ text: String) {
+        if text.hasPrefix("/") {
+            self = .unix(path: text)
+            return
+        }
+        guard let colon = text.lastIndex(of: ":") else { return nil }
+        let digits = text[text.index(after: colon)...]
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = Int(digits),
+            port <= 65_535
+        else { return nil }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+            guard host.contains(":"), host.utf8.allSatisfy({ Self.isHexadecimal($0) || $0 == 0x3A || $0 == 0x2E })
+            else { return nil }
+        } else {
+            let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+            guard parts.count == 4, parts.allSatisfy({ UInt8($0) != nil && $0.count <= 3 && !$0.hasPrefix("+") })
+            else { return nil }
+        }
+        self = .internet(host: String(host), port: port)
+    }
+
+    /// What a configuration that breaks the rule is told.
+    package static let rule =
+        "an address and port such as \"127.0.0.1:9443\" or \"[::1]:9443\", or the path of a Unix socket that begins with /"
+
+    /// Whether only programs on this machine can reach it.
+    package var isLocal: Bool {
+        switch self {
+        case .unix: true
+        case .internet(let host, _): host.hasPrefix("127.") || host == "::1"
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .unix(let path): path
+        case .internet(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        }
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
+        default: false
+        }
+    }
+}

@@ -99,3 +99,72 @@ package struct MetricsPage: Sendable {
         return "\(Int64(value))"
     }
 }
+
+/// One metric as Prometheus knows it: what it is called, how it behaves, what tells its series apart.
+///
+/// A program keeps all of its metrics in one list; docs/metrics.md is compared with these lists by a test.
+package struct Metric: Hashable, Sendable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+        /// Only grows; begins at 0 with the process. Its name ends in `_total`.
+        case counter
+        /// Goes up and down.
+        case gauge
+        /// Counts observations by size.
+        case histogram
+    }
+
+    /// Begins with `saker_` and ends in its base unit (`_seconds`, `_bytes`), a counter in `_total` after that.
+    package let name: String
+    package let kind: Kind
+    /// Names of its labels, whose values must come from a short closed list: never an entity, an address or a key.
+    package let labels: [String]
+    /// A sentence: what is counted, in which unit.
+    package let help: String
+
+    /// The base unit in its name, as Prometheus wants it: `seconds`, `bytes`, `meters`, or `number` for what is counted.
+    package var unit: String {
+        let words = name.split(separator: "_")
+        let last = words.last == "total" ? words.dropLast().last : words.last
+        guard let last, ["seconds", "bytes", "meters"].contains(last) else { return "number" }
+        return String(last)
+    }
+
+    package init(_ name: String, _ kind: Kind, labels: [String] = [], _ help: String) {
+        self.name = name
+        self.kind = kind
+        self.labels = labels
+        self.help = help
+    }
+}
+
+/// Observations counted by size, as a Prometheus histogram wants them. Only grows.
+package struct Histogram: Hashable, Sendable {
+    /// Upper bounds of the buckets, inclusive, in growing order; a last one without bound follows.
+    package let bounds: [Double]
+    /// Observations of each bucket alone, the last those beyond all bounds.
+    package private(set) var counts: [UInt64]
+    package private(set) var sum = 0.0
+
+    /// Seconds from half a millisecond to ten: what waits for a disk or a network.
+    package static let latencyBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+    package init(bounds: [Double] = Self.latencyBounds) {
+        self.bounds = bounds
+        counts = Array(repeating: 0, count: bounds.count + 1)
+    }
+
+    package var count: UInt64 { counts.reduce(0, &+) }
+
+    /// What is no number is not counted.
+    package mutating func record(_ value: Double) {
+        guard !value.isNaN else { return }
+        let bucket = bounds.firstIndex { value <= $0 } ?? bounds.count
+        counts[bucket] &+= 1
+        sum += value
+    }
+
+    package mutating func record(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        record(Double(seconds) + Double(attoseconds) / 1e18)
+    }
+}

@@ -1,11 +1,11 @@
 internal import AgentControl
 internal import AgentLogic
 internal import ConfigurationFile
+internal import Exposition
 internal import Glibc
 internal import LocalSocket
 internal import Logging
 internal import NIOCore
-internal import ProcessMemory
 internal import Systemd
 internal import TrackModel
 internal import Varlink

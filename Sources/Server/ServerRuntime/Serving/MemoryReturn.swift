@@ -1,4 +1,4 @@
-import ProcessMemory
+import Exposition
 import ServiceLifecycle
 
 /// Keeps what is free from staying with the process.
