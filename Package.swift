@@ -120,11 +120,10 @@ let shared: [Target] = [
         "FenceDelivery", in: "Shared", "Compression", "Geofencing", "TrackModel", "TrackWire", .protobuf),
     .room("FenceFiles", in: "Shared", "FenceJSON", "Geodesy", "Geofencing", "JSON", "TrackFiles", "TrackModel"),
     .room("GeoPackageFile", in: "Shared", "FenceFiles", "TrackFiles"),
-    .room("FenceArguments", in: "Shared", "FenceFiles", "FenceJSON", "Geodesy", "JSON", "Terminal", .arguments),
     .room(
-        "FenceCommands", in: "Shared", "AgentControl", "DirectoryAccess", "FenceArguments", "FenceFiles",
-        "GeoPackageFile", "Geodesy",
-        "Geofencing", "JSON", "Terminal", "TimeZones", "TrackFiles", "TrackModel", .arguments),
+        "FenceCommands", in: "Shared", "AgentControl", "DirectoryAccess", "FenceFiles", "FenceJSON",
+        "GeoPackageFile", "Geodesy", "Geofencing", "JSON", "Terminal", "TimeZones", "TrackFiles", "TrackModel",
+        .arguments),
 ]
 
 // MARK: - The agent: its imports are a budget, checked by scripts/check-boundaries
@@ -136,10 +135,9 @@ let agent: [Target] = [
     .room("AlarmLog", in: "Agent", "JSON", "TrackCache", "TrackModel", "Compression"),
     .room("GNSSFeed", in: "Agent", settings: door, "CGPS", "AgentLogic", "TrackModel"),
     .room(
-        "AgentRuntime", in: "Agent", "AgentControl", "AgentLogic", "AlarmLog", "CLinux",
-        "ConfigurationFile", "Exposition", "FenceDelivery", "FenceJSON", "GNSSFeed", "Geodesy", "Geofencing", "JSON",
-        "LocalFences",
-        "LocalSocket", "SecureLink", "Systemd", "TimeZones", "TrackCache", "TrackModel", "TrackWire",
+        "AgentRuntime", in: "Agent", "AgentControl", "AgentLogic", "AlarmLog", "CLinux", "ConfigurationFile",
+        "Exposition", "FenceDelivery", "FenceJSON", "GNSSFeed", "Geodesy", "Geofencing", "JSON",
+        "LocalFences", "LocalSocket", "SecureLink", "Systemd", "TimeZones", "TrackCache", "TrackModel", "TrackWire",
         "Varlink", .log,
         .nioCore, .nioPosix),
 ]
@@ -175,13 +173,10 @@ let server: [Target] = [
         .nioTLS),
     .room(
         "ServerRuntime", in: "Server", "Admission", "AlarmCallbacks", "CClock", "ConfigurationFile", "Diagnosing",
-        "DirectoryAccess",
-        "Enrolment",
-        "Exposition", "FenceFiles", "FenceJudging", "Gateway", "GeoPackageFile", "Geodesy", "Geofencing",
-        "Ingest", "JSON",
-        "RoadEngine",
-        "RoadMatching", "ServerIdentity", "Systemd", "TimeZones", "TrackExport", "TrackFiles", "TrackModel",
-        "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener",
+        "DirectoryAccess", "Enrolment", "Exposition", "FenceFiles", "FenceJudging", "Gateway", "GeoPackageFile",
+        "Geodesy", "Geofencing", "Ingest", "JSON", "RoadEngine", "RoadMatching", "ServerIdentity", "Systemd",
+        "TimeZones", "TrackExport", "TrackFiles", "TrackModel", "TrackStore", "TrackStoreSQLite", "WebAPI",
+        "WebListener",
         .log, .lifecycle, .signals, .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .httpClient, .crypto, .asn1, .x509),
 ]
 
@@ -189,9 +184,8 @@ let server: [Target] = [
 
 let commandLine: [Target] = [
     .room(
-        "SakerCommand", in: "CLI", "AgentControl", "ConfigurationFile", "Diagnosing",
-        "DirectoryAccess",
-        "FenceArguments", "FenceCommands", "FenceFiles", "FenceJSON", "Geodesy", "Geofencing", "HTTPExchange", "JSON",
+        "SakerCommand", in: "CLI", "AgentControl", "ConfigurationFile", "Diagnosing", "DirectoryAccess",
+        "FenceCommands", "FenceFiles", "FenceJSON", "Geodesy", "Geofencing", "HTTPExchange", "JSON",
         "SecureLink", "Terminal",
         "TrackFiles", "TrackModel", "Varlink", .arguments, .nioCore, .nioPosix)
 ]
@@ -218,7 +212,7 @@ let programs: [Target] = [
         swiftSettings: house,
         linkerSettings: [.unsafeFlags(vehicleLink, .when(configuration: .release))]),
     .program(
-        "saker-server", in: "Server", "ConfigurationFile", "Diagnosing", "FenceArguments", "FenceCommands", "Geodesy",
+        "saker-server", in: "Server", "ConfigurationFile", "Diagnosing", "FenceCommands", "Geodesy",
         "Geofencing", "JSON", "ServerRuntime", "Systemd", "Terminal", "TrackModel", "TrackStore", .arguments, .log),
 ]
 
@@ -305,8 +299,7 @@ let tests: [Target] = [
         "TrackWire"),
     .tests(of: "AlarmLog", "TrackCache", "TrackModel", "TrackTestKit"),
     .tests(
-        of: "AgentRuntime", "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile",
-        "Exposition",
+        of: "AgentRuntime", "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile", "Exposition",
         "FenceDelivery", "GNSSFeed", "Geodesy", "Geofencing", "JSON", "LocalFences", "ProgramTestKit", "SecureLink",
         "Systemd", "TrackCache", "TrackModel", "TrackTestKit",
         "TrackWire", "Varlink", .log, .nioCore, .nioPosix, .nioEmbedded, .crypto, .nioSSL, .nioTLS, .asn1, .x509),
@@ -341,7 +334,7 @@ let tests: [Target] = [
         "TrackWire", .log, .nioCore, .nioPosix, .nioEmbedded, .crypto, .nioSSL, .asn1, .x509),
     .tests(
         of: "ServerRuntime", "AlarmCallbacks", "ConfigurationFile", "Diagnosing", "Enrolment", "Exposition",
-        "FenceArguments", "FenceFiles", "Geodesy",
+        "FenceCommands", "FenceFiles", "Geodesy",
         "Geofencing",
         "Ingest", "JSON", "ProgramTestKit", "RoadMatching", "Systemd", "TrackExport", "TrackFiles", "TrackModel",
         "TrackStore", "TrackTestKit", "WebAPI", "saker-server", .arguments, .log, .nioCore, .nioHTTP1, .nioPosix,

@@ -1,5 +1,5 @@
 import ArgumentParser
-import FenceArguments
+import FenceCommands
 import Foundation
 import Geodesy
 import Geofencing

@@ -78,7 +78,6 @@ import Testing
         var files = 0
         for folder in [
             "Sources/CLI", "Sources/Server/saker-server", "Sources/Shared/FenceCommands",
-            "Sources/Shared/FenceArguments",
             "Sources/Shared/Terminal", "Sources/Shared/Diagnosing",
         ] {
             let names = try FileManager.default.subpathsOfDirectory(atPath: Self.root.path + "/" + folder)

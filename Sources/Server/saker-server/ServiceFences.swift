@@ -1,5 +1,4 @@
 import ArgumentParser
-import FenceArguments
 import FenceCommands
 import Geodesy
 import Geofencing

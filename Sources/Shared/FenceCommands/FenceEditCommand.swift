@@ -1,5 +1,4 @@
 package import ArgumentParser
-internal import FenceArguments
 internal import FenceFiles
 internal import Geodesy
 internal import Geofencing

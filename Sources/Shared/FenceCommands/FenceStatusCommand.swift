@@ -1,5 +1,4 @@
 package import ArgumentParser
-package import FenceArguments
 package import Geodesy
 internal import Terminal
 

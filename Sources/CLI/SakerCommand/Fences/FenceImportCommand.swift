@@ -1,6 +1,5 @@
 import AgentControl
 import ArgumentParser
-import FenceArguments
 import FenceCommands
 import FenceFiles
 import FenceJSON

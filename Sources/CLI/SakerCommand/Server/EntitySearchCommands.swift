@@ -1,5 +1,5 @@
 import ArgumentParser
-import FenceArguments
+import FenceCommands
 import Geodesy
 import JSON
 import Terminal
