@@ -48,7 +48,7 @@ struct DefinitionMaker {
         }
         var attributes = feature.properties
         attributes["fence"] = nil
-        if given?.objectValue != nil { attributes[ExportedFence.created] = nil }
+        if given?.objectValue != nil { attributes[FenceGeoJSON.created] = nil }
         do throws(FenceError) {
             definition.origin = try FenceOrigin(
                 file: options.file, layer: options.layer, feature: name,

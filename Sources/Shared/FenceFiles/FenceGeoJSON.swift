@@ -41,7 +41,7 @@ package enum FenceGeoJSON {
                 case .point, .polygon: break
                 }
                 if definition.shape.buffer > 0 { $0.member("buffer", definition.shape.buffer) }
-                $0.member(ExportedFence.created, fence.created.milliseconds)
+                $0.member(created, fence.created.milliseconds)
                 var rest = definition.rules
                 rest["name"] = nil
                 // Said in any case: without it, an import makes a fence that watches whom its fences usually watch.
@@ -98,8 +98,8 @@ package enum FenceGeoJSON {
     }
 }
 
-/// A feature that ``FenceGeoJSON`` has written, and the fence that it was.
-enum ExportedFence {
+/// A feature that was written here, and the fence that it was.
+extension FenceGeoJSON {
     /// The property with the time at which the fence was made, in milliseconds since 1970.
     static let created = "created"
 

@@ -190,7 +190,7 @@ package struct FenceImport {
             return definition
         }
         do throws(FenceFileError) {
-            guard let fence = try ExportedFence.own(feature, among: fences, definition: definition) else {
+            guard let fence = try FenceGeoJSON.own(feature, among: fences, definition: definition) else {
                 return false
             }
             if let origin = fence.definition.origin, known[origin.feature]?.id == fence.id {
