@@ -202,7 +202,7 @@ extension AgentMethod {
 // The text of the fences' methods in the interface's description.
 extension AgentMethod {
     /// Empty for a method of another subject.
-    var fenceText: String {
+    private var fenceText: String {
         switch self {
         case .createFence:
             """

@@ -27,21 +27,21 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
     /// The most decrypted bytes in one `channelRead`.
     private static let readChunk = 65_536
 
-    let session: TLSSession
-    let limits: SecureLink.Limits
-    let verified: EventLoopPromise<TLSPeer>
-    var phase = Phase.idle
-    var pending = MarkedCircularBuffer<(bytes: ByteBuffer, promise: EventLoopPromise<Void>?)>(
+    private let session: TLSSession
+    private let limits: SecureLink.Limits
+    private let verified: EventLoopPromise<TLSPeer>
+    private var phase = Phase.idle
+    private var pending = MarkedCircularBuffer<(bytes: ByteBuffer, promise: EventLoopPromise<Void>?)>(
         initialCapacity: 4)
     /// Plain bytes that wait here, and encrypted bytes that the socket has not taken.
-    var unsent = 0
-    var outputClosed = false
+    private var unsent = 0
+    private var outputClosed = false
     /// The peer has said goodbye, and this side may still write.
-    var inputClosed = false
+    private var inputClosed = false
     /// `channelActive` was told.
     private var wasOpen = false
     private var deliveredSinceReadComplete = false
-    var closePromises: [EventLoopPromise<Void>] = []
+    private var closePromises: [EventLoopPromise<Void>] = []
 
     init(session: TLSSession, limits: SecureLink.Limits, verified: EventLoopPromise<TLSPeer>) {
         self.session = session
@@ -232,7 +232,7 @@ extension OpenSSLClientHandler {
         encryptFlushed(context)
     }
 
-    func encryptFlushed(_ context: ChannelHandlerContext) {
+    private func encryptFlushed(_ context: ChannelHandlerContext) {
         guard case .open = phase, pending.hasMark else { return }
         var promises: [EventLoopPromise<Void>] = []
         var record = ByteBuffer()
@@ -272,7 +272,7 @@ extension OpenSSLClientHandler {
 
     /// Gives OpenSSL's outbound bytes to the channel. `promise` completes when the socket has taken them and everything
     /// before them.
-    func sendRecords(_ context: ChannelHandlerContext, then promise: EventLoopPromise<Void>?) {
+    private func sendRecords(_ context: ChannelHandlerContext, then promise: EventLoopPromise<Void>?) {
         guard let records = session.transport.takeOutbound() else {
             // There are no bytes. An empty write completes after all earlier writes.
             if let promise { context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: promise) }
@@ -321,7 +321,7 @@ extension OpenSSLClientHandler {
 
     /// Sends the goodbye and gives the peer a moment for its own. Closing at once could destroy bytes that are still on
     /// their way.
-    func beginClosing(_ context: ChannelHandlerContext) {
+    private func beginClosing(_ context: ChannelHandlerContext) {
         guard case .open = phase else { return }
         failPending(ChannelError.ioOnClosedChannel)
         let deadline = context.eventLoop.assumeIsolated().scheduleTask(in: limits.goodbye) {
@@ -337,7 +337,7 @@ extension OpenSSLClientHandler {
         if inputClosed { finishClosing(context) }
     }
 
-    func finishClosing(_ context: ChannelHandlerContext) {
+    private func finishClosing(_ context: ChannelHandlerContext) {
         guard case .closing = phase else { return }
         settle(SecureLinkError(.closedByPeer, "the connection is closed"))
         context.close(mode: .all, promise: nil)
@@ -345,7 +345,7 @@ extension OpenSSLClientHandler {
 
     /// Ends the connection with an error, and tells it once: to the promise during the handshake, down the pipeline
     /// later.
-    func fail(_ context: ChannelHandlerContext, _ error: SecureLinkError) {
+    private func fail(_ context: ChannelHandlerContext, _ error: SecureLinkError) {
         let phase = self.phase
         settle(error)
         switch phase {
@@ -361,7 +361,7 @@ extension OpenSSLClientHandler {
     }
 
     /// Goes to `closed` and completes everything that waits.
-    func settle(_ error: SecureLinkError) {
+    private func settle(_ error: SecureLinkError) {
         switch phase {
         case .handshaking(let deadline), .closing(let deadline): deadline.cancel()
         case .idle, .open, .closed: break
@@ -378,7 +378,7 @@ extension OpenSSLClientHandler {
         }
     }
 
-    func succeedClosePromises() {
+    private func succeedClosePromises() {
         let promises = closePromises
         closePromises = []
         for promise in promises { promise.succeed() }

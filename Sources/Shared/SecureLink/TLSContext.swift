@@ -108,7 +108,7 @@ internal import TrackModel
 /// Reads the files that the options name: authorities, certificates, keys. Each error says which file, why, and what to
 /// do.
 extension TLSContext {
-    static func loadTrust(_ options: TLSClientOptions, into context: OpaquePointer) throws(SecureLinkError) {
+    private static func loadTrust(_ options: TLSClientOptions, into context: OpaquePointer) throws(SecureLinkError) {
         OpenSSLErrorQueue.clear()
         switch options.trust {
         case .systemRoots:
@@ -132,7 +132,7 @@ extension TLSContext {
         }
     }
 
-    static func loadClientCertificate(
+    private static func loadClientCertificate(
         _ certificate: TLSClientOptions.ClientCertificate, into context: OpaquePointer
     ) throws(SecureLinkError) -> [TLSWarning] {
         OpenSSLErrorQueue.clear()

@@ -187,7 +187,7 @@ extension PairJudge {
 
     // MARK: Stays
 
-    func tellStays(_ pair: inout FencePair, of plan: FencePlan, _ told: inout FenceTelling) {
+    private func tellStays(_ pair: inout FencePair, of plan: FencePlan, _ told: inout FenceTelling) {
         guard pair.place == .in, pair.nextStay != nil else { return }
         let limit = pair.held?.earliest ?? pair.sign?.earliest ?? step.point.time
         tellStays(&pair, of: plan, until: limit, &told)
