@@ -29,8 +29,8 @@ import TrackModel
                     isDiskWell: true))
         }
 
-        mutating func ends(_ seconds: Int64, _ how: AgentEnd, again: Int64) {
-            model.processEnded(at: Self.milliseconds(seconds), how)
+        mutating func ends(_ seconds: Int64, _ how: AgentEnd, again: Int64, wasStopping: Bool = false) {
+            model.processEnded(at: Self.milliseconds(seconds), how, wasStopping: wasStopping)
             model.processStarted(at: Self.milliseconds(again))
             model.pointMade()
         }
@@ -151,6 +151,23 @@ import TrackModel
                 world.ends(97, .power, again: 97)
             }).breaks())
         #expect((try world([(.offByPowerCut, 0, 100)], tunnel)).breaks(), "no process ended")
+    }
+
+    /// The power went while the process stopped: it may have written that it ended in order.
+    @Test func aProcessThatIsCutWhileItStopsMayHaveWrittenItsEnd() throws {
+        func world(_ reason: GapReason, wasStopping: Bool) throws -> World {
+            var world = World()
+            world.happens(.off, since: 101)
+            world.happens(.fixes, since: 160)
+            world.ends(101, .power, again: 160, wasStopping: wasStopping)
+            try world.point(100)
+            try world.point(200, [(reason, 100, 200)])
+            return world
+        }
+        #expect(try !world(.offByShutdown, wasStopping: true).breaks())
+        #expect(try !world(.offByPowerCut, wasStopping: true).breaks())
+        #expect(try world(.offByShutdown, wasStopping: false).breaks())
+        #expect(try world(.offByCrash, wasStopping: true).breaks())
     }
 
     @Test func onlyALaterProcessMayGuessAtALoss() throws {

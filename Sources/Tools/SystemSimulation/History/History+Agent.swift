@@ -241,7 +241,7 @@ extension History {
         made.forget()
         if box === made { box = nil }
         fencesEnd()
-        gaps.processEnded(at: trueTime, how)
+        gaps.processEnded(at: trueTime, how, wasStopping: made.isStopping)
         switch how {
         case .power: crashDisk()
         case .kill: disk.killProcess()
@@ -342,6 +342,7 @@ extension History {
         case "Gathering has started": gatheringStarted(entity)
         case "Gathering has stopped, and no points are made":
             choose(grid.stopGathering())
+            noteCause()
             fences?.own.stopped()
         case "The server does not confirm early alarms, so they are reported": earlyAlarmsAreOverdue()
         case "The track cache is in memory only, because the disk refuses it": fences?.mayDiffer = true

@@ -1,10 +1,14 @@
 internal import AgentRuntime
 internal import TrackModel
 
-// What keeps points away, looked at once a second.
+// What keeps points away, looked at once a second, and when gathering begins and ends: both may be in one second.
 extension History {
     func watchGaps() {
         after(1000) { $0.watchGaps() }
+        noteCause()
+    }
+
+    func noteCause() {
         gaps.observe(
             GapModel.Stretch(
                 since: trueTime, cause: cause, gathers: grid.entity, ranAs: target.told.entity,
@@ -21,6 +25,7 @@ extension History {
     func gatheringStarted(_ entity: String) {
         grid.startGathering(entity)
         gaps.mayRun(as: entity, at: trueTime)
+        noteCause()
         fencesStart(entity)
     }
 

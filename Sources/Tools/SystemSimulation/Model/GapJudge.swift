@@ -175,12 +175,14 @@ struct GapJudge {
         let next = model.lives.first { $0.start >= end }?.start ?? end
         guard model.isDiskWell(life.start - Self.slack, next + Self.slack) else { return }
         // The power may go once more while the next process begins.
-        let possible: [GapReason] =
+        var possible: [GapReason] =
             switch life.how {
             case .stop: [.offByStop, .offByShutdown]
             case .kill: [.offByCrash, .offByPowerCut]
             case .power, nil: [.offByPowerCut]
             }
+        // What it wrote last is that it ended in order.
+        if life.wasStopping { possible += [.offByStop, .offByShutdown] }
         for gap in gaps where gap.reason.kind == .off && !possible.contains(gap.reason) {
             throw broken("off by \(gap.reason.detail ?? "something") is told, and it was \(possible)", gap.from)
         }

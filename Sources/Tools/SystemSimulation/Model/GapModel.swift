@@ -37,6 +37,8 @@ struct GapModel {
         /// Nil: it lives.
         var end: Int64?
         var how: AgentEnd?
+        /// It was told to stop before it ended, and may have written that it did.
+        var wasStopping = false
         /// It made a point, so it knows the receiver's time.
         var madePoint = false
         /// What it had remembered went with the disk.
@@ -86,8 +88,9 @@ struct GapModel {
         if !lives.isEmpty { lives[lives.count - 1].madePoint = true }
     }
 
-    mutating func processEnded(at time: Int64, _ how: AgentEnd) {
+    mutating func processEnded(at time: Int64, _ how: AgentEnd, wasStopping: Bool = false) {
         guard !lives.isEmpty else { return }
+        lives[lives.count - 1].wasStopping = wasStopping
         lives[lives.count - 1].end = time
         lives[lives.count - 1].how = how
     }
