@@ -72,7 +72,7 @@ let package = Package(
             [
                 "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile", "Exposition", "SecureLink", "TrackModel",
             ],
-            only: ["Configuration/AgentConfiguration.swift", "Configuration/HookKinds.swift"]),
+            only: ["Configuration/AgentConfiguration.swift"]),
         .room(
             "ServerRuntime", in: "Server", ["ConfigurationFile", "Exposition", "Ingest", "TrackModel", .log],
             only: [

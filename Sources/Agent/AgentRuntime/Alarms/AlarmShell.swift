@@ -1,6 +1,7 @@
 internal import AgentControl
 internal import AgentLogic
 internal import AlarmLog
+internal import JSON
 internal import Logging
 internal import NIOCore
 internal import Systemd
@@ -315,5 +316,51 @@ final class AlarmShell {
             then(result)
         }
         return work != nil
+    }
+}
+
+/// The state of the alarm journal after its last operation. The status tells it without waiting for the disk.
+struct JournalSnapshot: Sendable {
+    var kept = 0
+    var lastNumber: UInt64 = 0
+    var counters = AlarmJournal.Counters()
+    var trouble: CacheFileError?
+    /// Alarms whose hooks have not all ended.
+    var owed = 0
+    /// Alarms that the server is to be told of.
+    var reports = 0
+
+    init() {}
+
+    init(_ journal: AlarmJournal) {
+        kept = journal.count
+        lastNumber = journal.lastNumber
+        counters = journal.counters
+        trouble = journal.trouble
+        owed = journal.owedCount
+        reports = journal.reportCount
+    }
+}
+
+extension AlarmReport {
+    init(_ alarm: Alarm) {
+        let content = alarm.content
+        self.init(
+            number: Int64(clamping: alarm.number), id: content.id == 0 ? nil : Int64(bitPattern: content.id),
+            type: Int64(content.type), entity: content.entity, time: content.happened,
+            received: content.received,
+            body: JSONValue(alarmBody: content.body),
+            early: content.early == nil ? nil : true, confirmed: content.early == nil ? nil : alarm.isConfirmed)
+    }
+}
+
+extension JSONValue {
+    /// Arrays and objects inside each other that the body of an alarm may have. It stands inside of a message, and the readers of
+    /// messages take ``JSONRules/depth``.
+    private static let alarmBody = JSONRules(maximumDepth: JSONRules.depth - 16)
+
+    /// The content of an alarm as programs get it: as a text when it is no JSON, or nested too deep for their readers.
+    init(alarmBody text: String) {
+        self = (try? JSONReader.value(of: Array(text.utf8), Self.alarmBody)) ?? .string(text)
     }
 }

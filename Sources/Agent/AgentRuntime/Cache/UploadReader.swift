@@ -1,3 +1,4 @@
+internal import AgentLogic
 internal import TrackCache
 internal import TrackModel
 internal import TrackWire
@@ -89,4 +90,30 @@ enum UploadReader {
         return cache.isReadPostponed(now: now)
             ? .postponed(undecodable: undecodable) : .nothing(undecodable: undecodable)
     }
+}
+
+// What the link and the disk ring tell each other.
+
+/// The answer to a confirmation of what the server has.
+enum CacheConfirmation {
+    /// `stream`: the one whose number was to be confirmed.
+    case done(stream: StreamID?)
+    case diskHangs
+}
+
+/// What reading a batch has brought.
+enum BatchReading {
+    case batch(PreparedUpload)
+    case nothing
+    /// The disk does not answer now.
+    case postponed
+}
+
+/// The batch that is to be read.
+struct BatchLimits {
+    let after: UInt64
+    let maximumPoints: Int
+    let maximumBytes: Int
+    /// The highest batch payload format that the server reads.
+    let format: Int
 }

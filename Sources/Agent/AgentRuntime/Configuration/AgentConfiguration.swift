@@ -334,3 +334,8 @@ package struct AgentConfiguration: Sendable {
         return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }
+
+extension AgentEvent.Change {
+    /// The kinds that hooks may be run for; alarms are told apart from the others.
+    static let hookKinds = ["alarm", "cache", "connection", "feed", "gather", "loss", "service"]
+}

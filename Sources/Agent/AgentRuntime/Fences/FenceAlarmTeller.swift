@@ -2,11 +2,14 @@ internal import AgentControl
 internal import AgentLogic
 internal import AlarmLog
 internal import Geofencing
+internal import JSON
 internal import LocalFences
 internal import Logging
 internal import NIOCore
 internal import Systemd
+internal import TrackCache
 internal import TrackModel
+internal import TrackWire
 
 /// Does what an `AlarmOutbox` decides: alarms that the agent has found go into the journal of alarms and to everybody.
 ///
@@ -129,4 +132,124 @@ final class FenceAlarmTeller {
 
     /// The agent stops.
     func shutDown() { timers.cancelAll() }
+}
+
+/// Alarms that the agent has found as records of the alarm journal.
+enum FenceJournal {
+    enum Outcome: Sendable {
+        /// For each alarm what became of it, and those that are new.
+        case written([AlarmOutbox.Written], [Alarm])
+        case refused(String)
+    }
+
+    /// Runs on the disk thread.
+    static func write(
+        _ writing: AlarmOutbox.Writing, to journal: AlarmJournal, areHooksOwed: Bool, received: SystemTime,
+        now: MonotonicTime
+    ) -> Outcome {
+        let state = FenceState(
+            entity: writing.entity, time: writing.memory.lastTime?.milliseconds ?? 0, memory: writing.memory.encoded,
+            service: writing.service)
+        do throws(CacheFileError) {
+            guard writing.isDurable else {
+                try journal.note(state, now: now)
+                return .written([], [])
+            }
+            let alarms = writing.alarms.map { waiting in
+                FenceVerdict.Told(
+                    content: NewAlarm(waiting.alarm, received: received), isOwed: areHooksOwed && !waiting.isTold,
+                    isReported: waiting.alarm.isReported)
+            }
+            switch try journal.append(FenceVerdict(alarms: alarms, state: state), now: now) {
+            case .full:
+                return .refused("alarms whose hooks have not ended fill the alarm journal: see hooks in saker status")
+            case .taken(let appended):
+                var (outcomes, new): ([AlarmOutbox.Written], [Alarm]) = ([], [])
+                for one in appended {
+                    switch one {
+                    case .new(let alarm):
+                        outcomes.append(.new(alarm.number))
+                        new.append(alarm)
+                    case .known, .confirmed, .dropped, .full: outcomes.append(.known)
+                    }
+                }
+                return .written(outcomes, new)
+            }
+        } catch {
+            return .refused("\(error)")
+        }
+    }
+}
+
+extension NewAlarm {
+    init(_ alarm: LocalAlarm, received: SystemTime) {
+        self.init(
+            id: alarm.id, type: alarm.type, entity: alarm.entity, time: alarm.time, received: received.milliseconds,
+            body: alarm.body, fence: FenceMark(fence: alarm.alarm.fence, action: FenceMark.Action(alarm.alarm.action)),
+            early: alarm.cause.map { EarlyMark(stream: $0.stream, sequence: $0.sequence) }, service: alarm.service)
+    }
+}
+
+extension FenceMark.Action {
+    init(_ action: FenceAction) {
+        self =
+            switch action {
+            case .enter: .enter
+            case .exit: .exit
+            case .stay: .stay
+            case .overspeed: .overspeed
+            }
+    }
+
+    init(_ action: AlarmSelection.Action) {
+        self =
+            switch action {
+            case .enter: .enter
+            case .exit: .exit
+            case .stay: .stay
+            case .overspeed: .overspeed
+            }
+    }
+}
+
+extension AlarmReport {
+    /// An alarm that is told before it is on the disk.
+    init(notDurable alarm: LocalAlarm, received: SystemTime) {
+        self.init(
+            number: 0, id: Int64(bitPattern: alarm.id), type: Int64(alarm.type), entity: alarm.entity, time: alarm.time,
+            received: received.milliseconds,
+            body: JSONValue(alarmBody: alarm.body), durable: false,
+            early: alarm.source == .server ? true : nil)
+    }
+}
+
+// Alarms of the journal in the messages that tell the server of them.
+extension AlarmReporting.Item {
+    /// Nil when the alarm has no key, or is too long without its parameters.
+    init?(_ alarm: Alarm, most: Int) {
+        let body = alarm.content.body
+        guard case .object(var members)? = try? JSONReader.value(of: Array(body.utf8)),
+            case .string(let text)? = members["key"], let key = AlarmKey(text: text)
+        else { return nil }
+        var json = body
+        // A field of their own, because they may be longer than an alarm.
+        let remoteTo = members.removeValue(forKey: "remote_to")?.arrayValue?.compactMap(\.stringValue) ?? []
+        if !remoteTo.isEmpty { json = JSONValue.object(members).description }
+        if json.utf8.count > most {
+            members["params"] = nil
+            json = JSONValue.object(members).description
+        }
+        guard json.utf8.count <= most else { return nil }
+        self.init(number: alarm.number, key: key.bytes, type: alarm.content.type, json: json, remoteTo: remoteTo)
+    }
+}
+
+extension AlarmUpload {
+    init(_ message: UInt64, _ items: [AlarmReporting.Item]) {
+        self.init()
+        id = message
+        alarms = items.map {
+            UploadedAlarm(key: $0.key, type: $0.type, json: $0.json, remoteTo: $0.remoteTo)
+        }
+    }
 }

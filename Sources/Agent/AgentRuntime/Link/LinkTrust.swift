@@ -1,4 +1,6 @@
 internal import AgentLogic
+internal import CLinux
+internal import Glibc
 internal import Logging
 internal import SecureLink
 internal import Systemd
@@ -175,5 +177,164 @@ extension Logger {
         error(
             "Certificates cannot be used: points are kept, and no connection is made",
             metadata: .event(.certificateRefused, ["reason": "\(reason)"]))
+    }
+}
+
+/// A time to judge certificates at, and the clock that it comes from.
+struct JudgedTime: Hashable {
+    enum Source: Hashable {
+        case receiver
+        /// `isBelieved`: somebody keeps it, and it is not before this program was made.
+        case system(isBelieved: Bool)
+    }
+
+    /// Since 1970.
+    let seconds: Int64
+    let source: Source
+
+    /// For people, behind the time itself.
+    var explanation: String {
+        switch source {
+        case .receiver: "that time is the receiver's, since nobody keeps the system clock"
+        case .system(isBelieved: true): "that time is the system clock's, which is kept"
+        case .system(isBelieved: false):
+            "that time is the system clock's, which nobody keeps, and no fix has told another: it is tried again with the first "
+                + "fix, or when the clock is set"
+        }
+    }
+}
+
+/// The time at which certificates are judged: the system's while it can be believed, else the receiver's.
+///
+/// A computer without a battery boots in 1970. By its own clock it could not connect until somebody set this clock.
+struct TrustedTime {
+    /// The newest fix, and when it arrived.
+    private var lastFix: (time: Timestamp, arrival: MonotonicTime)?
+
+    mutating func fixArrived(_ time: Timestamp, now: MonotonicTime) {
+        lastFix = (time, now)
+    }
+
+    /// A certificate was refused at the receiver's time: the next one is judged at the system's time.
+    private var isReceiverDoubted = false
+    /// Seconds; clocks that differ by less would judge alike.
+    private static let noDifference: Int64 = 86_400
+
+    /// The time of the next attempt, always one.
+    func judgedTime(now: MonotonicTime, systemClock: SystemClock) -> JudgedTime {
+        if let receiver = verificationTime(now: now, systemClock: systemClock) {
+            return JudgedTime(seconds: receiver, source: .receiver)
+        }
+        return JudgedTime(seconds: systemClock.seconds, source: .system(isBelieved: systemClock.isBelievable))
+    }
+
+    /// What the attempts would be judged at when a certificate was last refused for the time, and when that was.
+    private var refusal: (seconds: Int64, now: MonotonicTime)?
+    /// Seconds; a clock that is set by less makes no certificate good.
+    private static let step: Int64 = 60
+
+    /// Whether a refusal for the time waits for another time.
+    var waitsForTime: Bool { refusal != nil }
+
+    /// A certificate was refused for the time; after ``certificateRefused(now:systemClock:)``, which may take another.
+    mutating func waitForTime(now: MonotonicTime, systemClock: SystemClock) {
+        refusal = (judgedTime(now: now, systemClock: systemClock).seconds, now)
+    }
+
+    /// The link stands, or its trouble is another.
+    mutating func stopWaitingForTime() { refusal = nil }
+
+    /// True once when the time to judge at has jumped since the refusal: the first fix came, or the clock was set.
+    mutating func isAnotherTime(now: MonotonicTime, systemClock: SystemClock) -> Bool {
+        guard let refusal else { return false }
+        let passed = (now - refusal.now) / 1000
+        let expected = refusal.seconds.addingReportingOverflow(passed).partialValue
+        let found = judgedTime(now: now, systemClock: systemClock).seconds
+        let (difference, isAbsurd) = found.subtractingReportingOverflow(expected)
+        guard isAbsurd || difference.magnitude > Self.step else { return false }
+        self.refusal = nil
+        return true
+    }
+
+    /// Seconds since 1970 to judge certificates at; nil leaves it to the system clock.
+    func verificationTime(now: MonotonicTime, systemClock: SystemClock) -> Int64? {
+        isReceiverDoubted ? nil : receiverTime(now: now, systemClock: systemClock)
+    }
+
+    /// The time by which the vehicle's own certificate has ended or not; nil while no clock can be believed.
+    ///
+    /// Where the receiver and a clock that nobody keeps may both be right and disagree, it is the earlier one: a certificate that may be
+    /// good is not told as ended. When it has ended, the server says so.
+    func believedTime(now: MonotonicTime, systemClock: SystemClock) -> Int64? {
+        guard let receiver = receiverTime(now: now, systemClock: systemClock) else {
+            return systemClock.isBelievable ? systemClock.seconds : nil
+        }
+        return isAnotherTime(systemClock, than: receiver) ? min(receiver, systemClock.seconds) : receiver
+    }
+
+    /// Whether the system clock may be right and contradicts the receiver.
+    private func isAnotherTime(_ systemClock: SystemClock, than receiver: Int64) -> Bool {
+        systemClock.seconds >= SakerVersion.madeAt && abs(receiver - systemClock.seconds) > Self.noDifference
+    }
+
+    /// A certificate was outside its validity at the time at which it was judged. True when the next attempt is judged at
+    /// another time.
+    ///
+    /// A receiver may date years ahead (a week rollover, corrected in the wrong direction), and a clock that nobody keeps
+    /// may be years behind. Which of two possible times is wrong cannot be known here, so each has its turn.
+    mutating func certificateRefused(now: MonotonicTime, systemClock: SystemClock) -> Bool {
+        guard let receiver = receiverTime(now: now, systemClock: systemClock),
+            isAnotherTime(systemClock, than: receiver)
+        else {
+            isReceiverDoubted = false
+            return false
+        }
+        isReceiverDoubted.toggle()
+        return true
+    }
+
+    /// Seconds since 1970; nil when the system's clock is believed or the receiver says nothing believable.
+    private func receiverTime(now: MonotonicTime, systemClock: SystemClock) -> Int64? {
+        // A receiver that says a time before this program was made is wrong itself: a week rollover, a replayed log.
+        guard !systemClock.isBelievable, let lastFix, lastFix.time.seconds >= SakerVersion.madeAt else { return nil }
+        return lastFix.time.adding(milliseconds: max(0, now - lastFix.arrival)).seconds
+    }
+}
+
+/// What the kernel says of its clock.
+package struct SystemClock: Hashable, Sendable {
+    /// Since 1970, right or wrong.
+    package let milliseconds: Int64
+    /// adjtimex(2): somebody keeps it, and says it is right.
+    package let isSynchronised: Bool
+    /// Milliseconds since the start of the computer in which it slept, and its monotonic clock with it.
+    package let slept: Int64
+
+    package init(milliseconds: Int64, isSynchronised: Bool, slept: Int64 = 0) {
+        self.milliseconds = milliseconds
+        self.isSynchronised = isSynchronised
+        self.slept = slept
+    }
+
+    init(seconds: Int64, isSynchronised: Bool) {
+        self.init(milliseconds: seconds * 1000, isSynchronised: isSynchronised)
+    }
+
+    var seconds: Int64 { milliseconds / 1000 }
+
+    var isBelievable: Bool { isSynchronised && seconds >= SakerVersion.madeAt }
+
+    static func read() -> SystemClock {
+        let slept = milliseconds(CLOCK_BOOTTIME) - milliseconds(CLOCK_MONOTONIC)
+        // Both clocks are read one after the other: without a sleep they differ by nothing.
+        return SystemClock(
+            milliseconds: milliseconds(CLOCK_REALTIME), isSynchronised: saker_clock_is_synchronised() != 0,
+            slept: slept < 1000 ? 0 : slept)
+    }
+
+    private static func milliseconds(_ clock: clockid_t) -> Int64 {
+        var now = timespec()
+        clock_gettime(clock, &now)
+        return Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
     }
 }

@@ -1,6 +1,7 @@
 internal import AgentControl
 internal import AgentLogic
 internal import ConfigurationFile
+internal import Dispatch
 internal import Exposition
 internal import Glibc
 internal import LocalSocket
@@ -232,5 +233,95 @@ enum GroupDatabase {
     /// The number of a group; nil when there is none of this name.
     static func identifier(of name: String) -> UInt32? {
         getgrnam(name)?.pointee.gr_gid
+    }
+}
+
+/// The control socket of the process. While something is in its way, the agent tracks without it and tries again.
+///
+/// May touch: the Varlink server, one timer, the journal.
+final class ControlSocket {
+    /// Between two tries.
+    private static let interval = TimeAmount.seconds(5)
+
+    private let options: VarlinkServer.Options
+    private let interfaces: [any VarlinkInterface]
+    private let log: Logger
+    private let loop: any EventLoop
+    private let changed: () -> Void
+    private var server: VarlinkServer?
+    private var timer: Scheduled<Void>?
+    private var isClosed = false
+    /// What is in the way; nil when the socket is open, and before the first try has ended.
+    private(set) var obstacle: String?
+
+    /// `changed` is called when ``obstacle`` is another.
+    init(
+        _ options: VarlinkServer.Options, _ interfaces: [any VarlinkInterface], log: Logger, loop: any EventLoop,
+        changed: @escaping () -> Void
+    ) {
+        self.options = options
+        self.interfaces = interfaces
+        self.log = log
+        self.loop = loop
+        self.changed = changed
+    }
+
+    var isOpen: Bool { server != nil }
+
+    /// Completes when the first try has ended, one way or the other.
+    func open() -> EventLoopFuture<Void> {
+        let promise = loop.makePromise(of: Void.self)
+        VarlinkServer.start(options, interfaces: interfaces, on: loop).assumeIsolated().whenComplete { [self] result in
+            switch result {
+            case .success(let server): opened(server)
+            case .failure(let error): refused("\(error)")
+            }
+            promise.succeed()
+        }
+        return promise.futureResult
+    }
+
+    private func opened(_ server: VarlinkServer) {
+        guard !isClosed else {
+            _ = server.close()
+            return
+        }
+        self.server = server
+        guard obstacle != nil else { return }
+        obstacle = nil
+        log.notice("The control socket is open", metadata: .event(.controlSocketOpened, ["socket": "\(options.path)"]))
+        changed()
+    }
+
+    private func refused(_ reason: String) {
+        guard !isClosed else { return }
+        timer = loop.assumeIsolated().scheduleTask(in: Self.interval) { [self] in _ = open() }
+        guard reason != obstacle else { return }
+        obstacle = reason
+        log.error(
+            "The control socket cannot be opened, and the agent tracks without it",
+            metadata: .event(.controlSocketFailed, ["reason": "\(reason)"]))
+        changed()
+    }
+
+    /// Completes when no client is connected any more and the socket's file is gone.
+    func close() -> EventLoopFuture<Void> {
+        isClosed = true
+        timer?.cancel()
+        return server?.close() ?? loop.makeSucceededVoidFuture()
+    }
+}
+
+/// Reads the configuration and the files that it names on a thread beside the loop: their disk may hang.
+enum ConfigurationThread {
+    private static let files = DispatchQueue(label: "io.saker.configuration")
+
+    /// Completes on the loop. One reading follows the other.
+    static func read(_ path: String, on loop: any EventLoop) -> EventLoopFuture<AgentConfiguration> {
+        let promise = loop.makePromise(of: AgentConfiguration.self)
+        files.async {
+            promise.completeWith(Result { try AgentConfiguration.load(path: path) })
+        }
+        return promise.futureResult
     }
 }

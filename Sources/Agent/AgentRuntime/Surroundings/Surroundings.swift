@@ -1,10 +1,12 @@
 package import AlarmLog
+internal import Dispatch
 package import GNSSFeed
 package import Geofencing
 package import LocalFences
 package import Logging
 package import NIOCore
 internal import SecureLink
+internal import Synchronization
 package import TrackCache
 package import TrackModel
 
@@ -200,4 +202,51 @@ package protocol StateKeeper: AnyObject {
     /// why it could not be written. Returns nil instead of a future when too much waits for the disk already: then
     /// nothing was done.
     func write(_ state: RememberedState, on loop: any EventLoop) -> EventLoopFuture<String?>?
+}
+
+/// The kernel's clock.
+final class KernelClock: SystemClockSource, Sendable {
+    func read() -> SystemClock { .read() }
+}
+
+/// gpsd through libgps, on a thread of the feed's own.
+final class GNSSFeedSource: FeedSource {
+    func open(
+        _ gnss: AgentConfiguration.GNSS, deliver: @escaping @Sendable (FeedEvent) -> Void
+    ) throws(GNSSFeedError) -> any OpenFeed {
+        let feed = try GNSSFeed(
+            configuration: FeedConfiguration(host: gnss.host, port: UInt16(clamping: gnss.port), device: gnss.device),
+            deliver: deliver)
+        try feed.start()
+        return feed
+    }
+}
+
+extension GNSSFeed: OpenFeed {}
+
+/// A thread for work that takes long, while there is some. Points and heartbeats do not wait for it.
+final class LongWorkThread: LongWorkExecutor, Sendable {
+    private let queue = DispatchQueue(label: "io.saker.long-work")
+    private let waiting = Mutex(0)
+
+    /// Pieces of work that may wait: each may hold a message of the control socket (1 MiB).
+    static let maximumWaiting = 8
+
+    func perform<Result: Sendable>(
+        on loop: any EventLoop, _ work: @escaping @Sendable () -> Result
+    ) -> EventLoopFuture<Result>? {
+        let isAccepted = waiting.withLock { count in
+            guard count < Self.maximumWaiting else { return false }
+            count += 1
+            return true
+        }
+        guard isAccepted else { return nil }
+        let promise = loop.makePromise(of: Result.self)
+        queue.async { [self] in
+            let result = work()
+            waiting.withLock { $0 -= 1 }
+            promise.succeed(result)
+        }
+        return promise.futureResult
+    }
 }
