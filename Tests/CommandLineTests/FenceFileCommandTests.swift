@@ -1,10 +1,12 @@
 import FenceJSON
 import Foundation
 import Geofencing
+import Glibc
 import JSON
 import ProgramTestKit
 import Testing
 
+@testable import FenceCommands
 @testable import SakerCommand
 
 /// Imports into the agent and exports out of it.
@@ -168,5 +170,63 @@ import Testing
         let result = try await agent.saker("fence", "export")
         #expect(result.status == 0 && result.output.contains("\"id\":15"), "\(result.errors)")
         try await agent.stop()
+    }
+}
+
+/// Files that commands write as a whole or not at all.
+@Suite struct OutputFileTests {
+    /// A number that the file has given back may be another file's already.
+    @Test func aFileThatCannotTakeItsPlaceClosesItsDescriptorOnce() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("taken")
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        var file = try OutputFile(path)
+        try file.write("fences")
+        #expect(throws: FenceCommandFailure.self) { try file.finish() }
+        // The lowest free numbers, the one that was given back among them.
+        let others = (0..<20).map { _ in open("/dev/null", O_RDONLY | O_CLOEXEC) }
+        defer { for other in others { close(other) } }
+        file.discard()
+        #expect(others.allSatisfy { fcntl($0, F_GETFD) >= 0 })
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["taken"])
+    }
+
+    @Test func whatIsGivenUpLeavesNothing() throws {
+        let directory = try TemporaryDirectory()
+        var file = try OutputFile(directory.file("a"))
+        try file.write("half")
+        file.discard()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
+    }
+}
+
+/// Files for the tests of `saker fence`.
+struct FenceFolder {
+    let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    func file(_ name: String, _ text: String) throws -> String {
+        let path = directory.file(name)
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
+    /// In at 15.3 s, out at 34.7 s: a circle of 100 m around 40, 116.
+    func drive(_ name: String = "drive.csv") throws -> String {
+        let rows = [115.995, 115.9975, 116.0, 116.0, 116.0025, 116.005].enumerated().map {
+            "2026-03-05T08:20:\($0.offset)0Z,40,\($0.element),20,5\n"
+        }
+        return try file(name, "time,lat,lon,speed,accuracy\n" + rows.joined())
+    }
+
+    static func point(_ id: String, _ properties: String = "", at longitude: Double = 116) -> String {
+        """
+        {"type":"Feature","id":\(id),"geometry":{"type":"Point","coordinates":[\(longitude),40]},"properties":{\(properties)}}
+        """
+    }
+
+    func collection(_ name: String, _ features: String...) throws -> String {
+        try file(name, "{\"type\":\"FeatureCollection\",\"features\":[\(features.joined(separator: ","))]}")
     }
 }

@@ -1,4 +1,7 @@
 import ArgumentParser
+import FenceCommands
+import Glibc
+import Terminal
 import TrackModel
 
 /// The command line of Saker.
@@ -38,4 +41,59 @@ struct Saker: AsyncParsableCommand {
                 ]),
             CommandGroup(name: "The server:", subcommands: [TrackCommand.self, EntityCommand.self, CallCommand.self]),
         ])
+}
+
+/// The command line as a program: runs the command and ends with an exit code: 0 done, 1 refused or failed, 2 wrong usage,
+/// 3 unreachable.
+package enum SakerProcess {
+    package static func main() async -> Never {
+        if let problem = UnknownCommand.problem(Array(CommandLine.arguments.dropFirst()), of: Saker.self) {
+            Output.complain("saker: \(problem)")
+            exit(CommandFailure.Code.usage.rawValue)
+        }
+        do {
+            var command = try Saker.parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+            exit(0)
+        } catch let failure as FenceCommandFailure {
+            Output.complain("saker: \(failure)")
+            exit(failure.code == .usage ? 2 : 1)
+        } catch let failure as CommandFailure {
+            Output.complain("saker: \(failure)")
+            exit(failure.code.rawValue)
+        } catch {
+            let message = Saker.fullMessage(for: error)
+            // Help and version are asked for by throwing, too.
+            if Saker.exitCode(for: error) == .success {
+                Output.print(text: message)
+                exit(0)
+            }
+            Output.complain(text: message)
+            exit(Saker.exitCode(for: error) == .validationFailure ? 2 : 1)
+        }
+    }
+}
+
+/// Why a command failed: a sentence for the person, and the exit code.
+struct CommandFailure: Error, Hashable, CustomStringConvertible {
+    enum Code: Int32, Hashable {
+        /// The agent or the server refused, or the command failed.
+        case failed = 1
+        /// The command line is wrong.
+        case usage = 2
+        /// The agent or server cannot be reached.
+        case unreachable = 3
+    }
+
+    let code: Code
+    let description: String
+
+    init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
+    }
 }

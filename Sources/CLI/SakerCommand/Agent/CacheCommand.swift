@@ -109,15 +109,52 @@ struct CacheCommand: ParsableCommand {
     }
 }
 
-/// A time among the arguments.
-enum TimeArgument {
-    /// Milliseconds since 1970.
-    static func parse(_ text: String, _ option: String, now: Int64) throws(CommandFailure) -> Int64 {
-        guard let time = TimeExpression(text, now: now) else {
-            throw CommandFailure(
-                .usage, "\(option) '\(text)' is not a time: give one such as \(TimeExpression.examples)")
+/// The cache as a whole.
+enum CacheView {
+    /// When `isOnline` is true, the room that is left matters only after the connection is lost. `isLosing`: points were dropped
+    /// for want of room since the agent started.
+    static func lines(
+        _ cache: CacheStatus, now: Int64, isOnline: Bool? = nil, isLosing: Bool = false
+    ) -> [String] {
+        let limit = cache.limit.map { " of \(Quantity.bytes($0))\(share(cache.bytes, of: $0))" } ?? ", no limit"
+        let sent = cache.unacknowledged > 0 ? " (\(Quantity.count(cache.unacknowledged)) sent)" : ""
+        var lines = [
+            "\(Quantity.count(cache.points, "point")) to upload\(sent), \(Quantity.bytes(cache.bytes))\(limit)"
+        ]
+        if let first = cache.firstTime, cache.points > 0 {
+            lines.append("the oldest of \(TimeText.both(first, now: now))")
         }
-        return time.milliseconds
+        if cache.state == .memory {
+            lines.append("IN MEMORY ONLY: " + (cache.lastError ?? "the disk refuses writes"))
+        } else if let isOnline, let room = room(cache, now: now, isOnline: isOnline, isLosing: isLosing) {
+            lines.append(room)
+        }
+        return lines
+    }
+
+    /// One forecast for everybody: the agent's own. Nil when there is none, as in memory, where the disk's room does not count.
+    static func room(_ cache: CacheStatus, now: Int64, isOnline: Bool, isLosing: Bool) -> String? {
+        guard cache.state == .disk, let time = cache.timeToFull else { return nil }
+        if time == 0, !isOnline, cache.points > 0 {
+            let next = cache.firstTime.map { ", from \(TimeText.local($0)) on" } ?? ""
+            return isLosing
+                ? "FULL: points are lost; the next ones drop the oldest\(next)"
+                : "no room is left: the next points drop the oldest\(next)"
+        }
+        if time == 0 {
+            return isOnline
+                ? "no room is left, and none is needed while the server takes the points"
+                : "there is no room for points"
+        }
+        return isOnline
+            ? "room for \(TimeText.duration(time)) without a connection, at the present rate"
+            : "full in \(TimeText.duration(time)) at the present rate, then the oldest points are dropped"
+    }
+
+    private static func share(_ bytes: Int64, of limit: Int64) -> String {
+        guard limit > 0 else { return "" }
+        let percent = Double(bytes) / Double(limit) * 100
+        return percent > 0 && percent < 1 ? " (<1 %)" : " (\(Quantity.decimal(percent, 0)) %)"
     }
 }
 

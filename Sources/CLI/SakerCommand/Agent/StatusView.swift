@@ -248,51 +248,86 @@ extension LinkStatus {
     }
 }
 
-/// The cache as a whole.
-enum CacheView {
-    /// When `isOnline` is true, the room that is left matters only after the connection is lost. `isLosing`: points were dropped
-    /// for want of room since the agent started.
-    static func lines(
-        _ cache: CacheStatus, now: Int64, isOnline: Bool? = nil, isLosing: Bool = false
-    ) -> [String] {
-        let limit = cache.limit.map { " of \(Quantity.bytes($0))\(share(cache.bytes, of: $0))" } ?? ", no limit"
-        let sent = cache.unacknowledged > 0 ? " (\(Quantity.count(cache.unacknowledged)) sent)" : ""
-        var lines = [
-            "\(Quantity.count(cache.points, "point")) to upload\(sent), \(Quantity.bytes(cache.bytes))\(limit)"
-        ]
-        if let first = cache.firstTime, cache.points > 0 {
-            lines.append("the oldest of \(TimeText.both(first, now: now))")
+/// The vehicle's health, as its operator hears of it.
+enum HealthView {
+    /// Nothing of an agent that does not say.
+    static func rows(_ status: AgentStatus) -> [(String, [String])] {
+        guard let health = status.health else { return [] }
+        var lines = health.troubles.map { "TROUBLE: \($0.text)" }
+        if lines.isEmpty { lines = ["well"] }
+        if let end = health.certificateEndTime {
+            lines.append("own certificate until \(TimeText.both(end, now: status.time))")
         }
-        if cache.state == .memory {
-            lines.append("IN MEMORY ONLY: " + (cache.lastError ?? "the disk refuses writes"))
-        } else if let isOnline, let room = room(cache, now: now, isOnline: isOnline, isLosing: isLosing) {
-            lines.append(room)
+        lines.append(told(health, status))
+        return [("Health", lines)]
+    }
+
+    private static func told(_ health: HealthStatus, _ status: AgentStatus) -> String {
+        guard let time = health.toldTime else { return "the server has not been told since the agent started" }
+        return "the server was told \(TimeText.relative(time, now: status.time))"
+    }
+}
+
+/// The server's fences in the status.
+enum ServerFencesView {
+    /// Nothing while there is no fence and no trouble.
+    static func rows(_ status: AgentStatus) -> [(String, [String])] {
+        guard let fences = status.fences?.server else { return [] }
+        let lines = set(fences, now: status.time) + troubles(fences) + alarms(fences, now: status.time)
+        return [("Server fences", lines)]
+    }
+
+    private static func set(_ fences: ServerFencesStatus, now: Int64) -> [String] {
+        guard fences.version > 0 else { return ["none yet"] }
+        var lines = ["\(Quantity.count(fences.kept, "fence")), inside \(Quantity.count(fences.inside))"]
+        if let time = fences.changedTime {
+            lines.append("version \(fences.version), changed \(TimeText.both(time, now: now))")
+        }
+        if let metres = fences.completeWithin {
+            lines.append("only the nearest ones: all within \(Quantity.distance(Double(metres)))")
+        }
+        if let count = fences.notJudged, count > 0 {
+            let reasons = fences.notJudgedReasons.map { ": " + $0.joined(separator: "; ") } ?? ""
+            lines.append("\(Quantity.count(count)) judged by the server alone\(reasons)")
+        }
+        if fences.sent == false { lines.append("the server sends no fences: its version does not know how") }
+        return lines
+    }
+
+    private static func troubles(_ fences: ServerFencesStatus) -> [String] {
+        var lines: [String] = []
+        if let error = fences.lastError { lines.append("THE NEWEST UPDATE IS NOT IN USE: \(error)") }
+        if let error = fences.fileError {
+            lines.append("not read from the disk, the server sends them again: \(error)")
+        }
+        if fences.remembered.state == .failing {
+            lines.append(
+                "not on the disk, and a restart goes on with an earlier set: "
+                    + (fences.remembered.lastError ?? "the disk refuses writes"))
         }
         return lines
     }
 
-    /// One forecast for everybody: the agent's own. Nil when there is none, as in memory, where the disk's room does not count.
-    static func room(_ cache: CacheStatus, now: Int64, isOnline: Bool, isLosing: Bool) -> String? {
-        guard cache.state == .disk, let time = cache.timeToFull else { return nil }
-        if time == 0, !isOnline, cache.points > 0 {
-            let next = cache.firstTime.map { ", from \(TimeText.local($0)) on" } ?? ""
-            return isLosing
-                ? "FULL: points are lost; the next ones drop the oldest\(next)"
-                : "no room is left: the next points drop the oldest\(next)"
+    private static func alarms(_ fences: ServerFencesStatus, now: Int64) -> [String] {
+        var parts: [String] = []
+        if fences.alarms > 0 || fences.confirmed > 0 {
+            parts.append(
+                "\(Quantity.count(fences.alarms, "early alarm")) since the start, \(Quantity.count(fences.confirmed)) confirmed"
+            )
         }
-        if time == 0 {
-            return isOnline
-                ? "no room is left, and none is needed while the server takes the points"
-                : "there is no room for points"
+        if let waiting = fences.confirmationsWaiting, waiting > 0 {
+            parts.append("\(Quantity.count(waiting)) wait for the server's word")
         }
-        return isOnline
-            ? "room for \(TimeText.duration(time)) without a connection, at the present rate"
-            : "full in \(TimeText.duration(time)) at the present rate, then the oldest points are dropped"
-    }
-
-    private static func share(_ bytes: Int64, of limit: Int64) -> String {
-        guard limit > 0 else { return "" }
-        let percent = Double(bytes) / Double(limit) * 100
-        return percent > 0 && percent < 1 ? " (<1 %)" : " (\(Quantity.decimal(percent, 0)) %)"
+        if fences.unconfirmed > 0 { parts.append("\(Quantity.count(fences.unconfirmed)) NOT CONFIRMED in time") }
+        var lines = parts.isEmpty ? [] : [parts.joined(separator: ", ")]
+        if fences.reportsWaiting > 0 {
+            let since = fences.reportsWaitingSince.map { ", no answer since \(TimeText.both($0, now: now))" } ?? ""
+            let elsewhere = fences.reportsElsewhere.flatMap { count in
+                count > 0 ? ", \(Quantity.count(count)) of them for another entity or service" : nil
+            }
+            lines.append(
+                "\(Quantity.count(fences.reportsWaiting, "report")) to the server waiting\(elsewhere ?? "")\(since)")
+        }
+        return lines
     }
 }

@@ -1,7 +1,9 @@
 import AgentControl
 import ArgumentParser
+import Diagnosing
 import Glibc
 import JSON
+import NIOCore
 import Terminal
 import Varlink
 
@@ -51,4 +53,150 @@ struct DoctorCommand: AsyncParsableCommand {
         }
         if diagnosis.exitCode != 0 { Glibc.exit(diagnosis.exitCode) }
     }
+}
+
+/// Gathers all facts: first from the agent, then from what the agent depends on. Each probe has a time limit.
+struct Examination {
+    let socket: String
+    let configurationPath: String
+
+    /// Ends within about 15 s, whatever hangs.
+    func facts() async -> Facts {
+        let answer = Task { await ask() }
+        let program = MachineProbe.agentProgram()
+        let unit = Task { await MachineProbe.unit() }
+        let configuration = await ConfigurationProbe.facts(path: configurationPath, program: program)
+        let begun = Facts(
+            socket: socket, answer: await answer.value, unit: await unit.value, program: program,
+            user: MachineProbe.user(),
+            configurationPath: configurationPath, configuration: configuration)
+        let gpsd = Task { await self.gpsd(begun) }
+        let server = Task { await self.server(begun) }
+        var facts = begun
+        facts.serialPorts = MachineProbe.serialPorts()
+        facts.clock = clock(facts.status)
+        let places = facts.configuration.places
+        facts.certificates = [places?.authorityFile, places?.clientCertificateFile].compactMap(\.self)
+            .map(CertificateProbe.facts)
+        facts.identity = IdentityProbe.facts(configuration: configurationPath)
+        if let directory = facts.status?.cache.directory ?? places?.cacheDirectory {
+            // A network's file system may hang.
+            facts.disk = await Deadline.run(seconds: 3) { MachineProbe.disk(directory) } ?? nil
+        }
+        let known = facts
+        facts.files = await Deadline.run(seconds: 3) { files(known) } ?? []
+        facts.gpsd = await gpsd.value
+        facts.server = await server.value
+        return facts
+    }
+
+    private func ask() async -> Facts.Answer {
+        do {
+            return .status(try await AgentControlClient(path: socket, timeout: .seconds(4)).status())
+        } catch let error as VarlinkClientError {
+            return .silent(error.code, error.detail)
+        } catch {
+            return .refused("\(error)")
+        }
+    }
+
+    private func gpsd(_ facts: Facts) async -> GPSDFacts? {
+        // The agent says that there is a fix a moment before it has made one.
+        let wantsFix = facts.status?.feed.state != .fix || facts.status?.feed.lastFix == nil
+        if let source = facts.status?.feed.source, let place = Self.place(source) {
+            return await GPSDProbe.facts(host: place.host, port: place.port, wantsFix: wantsFix)
+        }
+        guard let places = facts.configuration.places else {
+            return await GPSDProbe.facts(host: "127.0.0.1", port: 2947, wantsFix: wantsFix)
+        }
+        return await GPSDProbe.facts(host: places.gpsdHost, port: places.gpsdPort, wantsFix: wantsFix)
+    }
+
+    private func server(_ facts: Facts) async -> ServerFacts? {
+        if let server = facts.status?.link.server, let place = Self.place(server) {
+            return await ServerProbe.facts(host: place.host, port: place.port)
+        }
+        guard let places = facts.configuration.places else { return nil }
+        return await ServerProbe.facts(host: places.host, port: places.port)
+    }
+
+    private func clock(_ status: AgentStatus?) -> ClockFacts {
+        guard let status else {
+            // Only a clock kept by systemd says so in a file.
+            return ClockFacts(
+                isSynchronised: access("/run/systemd/timesync/synchronized", F_OK) == 0 ? true : nil, time: TimeText.now
+            )
+        }
+        let receiver = status.feed.lastFix.flatMap { fix -> Int64? in
+            let (time, overflow) = fix.time.addingReportingOverflow(fix.age)
+            let (difference, isAbsurd) = time.subtractingReportingOverflow(status.time)
+            return overflow || isAbsurd ? nil : difference
+        }
+        return ClockFacts(
+            isSynchronised: status.clock?.synchronised, time: status.time,
+            serverDifference: status.clock?.serverDifference, receiverDifference: receiver)
+    }
+
+    private func files(_ facts: Facts) -> [FileFacts] {
+        let places = facts.configuration.places
+        let user = MachineProbe.agentUser(socket: socket, configurationPath: configurationPath)
+        let directories = [places?.stateDirectory, facts.status?.cache.directory ?? places?.cacheDirectory]
+        let configuration = MachineProbe.file(configurationPath, .readable, agentUser: user)
+        return [configuration, MachineProbe.file(socket, .socket, agentUser: user)]
+            + directories.compactMap(\.self).map { MachineProbe.file($0, .writable, agentUser: user) }
+            + (places?.credentials ?? []).map { MachineProbe.file($0, .credential, agentUser: user) }
+    }
+
+    /// `host:port`, where the host may itself hold colons.
+    static func place(_ text: String) -> (host: String, port: Int)? {
+        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
+            (1...65535).contains(port), colon > text.startIndex
+        else { return nil }
+        return (String(text[..<colon]), port)
+    }
+}
+
+/// Makes every check on the same facts, in the order in which a person repairs things.
+struct Diagnosis: Hashable {
+    private let list: CheckList<VehicleCheck>
+    /// The agent could not be asked.
+    private let isAgentSilent: Bool
+
+    init(_ facts: Facts) {
+        list = CheckList([
+            AgentChecks.agent(facts), ConfigurationCheck.configuration(facts),
+            AgentChecks.service(facts), AgentChecks.gather(facts), AgentChecks.settings(facts),
+            ReceiverChecks.gpsd(facts), ReceiverChecks.device(facts), ReceiverChecks.fix(facts),
+            ClockCheck.clock(facts),
+            ServerChecks.dns(facts), ServerChecks.tcp(facts), ServerChecks.tls(facts),
+            CertificateCheck.certificates(facts), IdentityCheck.identity(facts), ServerChecks.login(facts),
+            StorageChecks.disk(facts), StorageChecks.cache(facts), FenceCheck.fences(facts),
+            StorageChecks.permissions(facts),
+        ])
+        isAgentSilent = facts.status == nil
+    }
+
+    var checks: [Check] { list.checks }
+
+    /// 3 when the agent could not be asked, else 1 when something failed, else 0.
+    var exitCode: Int32 { isAgentSilent ? 3 : list.hasFailure ? 1 : 0 }
+
+    var lines: [String] { lines(width: nil) }
+
+    /// `width`: columns of the terminal, where sentences go on below; nil: a line for each.
+    func lines(width: Int?) -> [String] {
+        list.lines(ending: "Nothing keeps this vehicle from being tracked.", width: width)
+    }
+
+    var json: JSONValue { list.json }
+}
+
+typealias Check = Finding<VehicleCheck>
+
+/// What keeps a vehicle from being tracked.
+enum VehicleCheck: String, CheckSubject {
+    case agent, configuration, service, gather, settings
+    case gpsd, device, fix, clock
+    case dns, tcp, tls, certificates, identity, login
+    case disk, cache, fences, permissions
 }

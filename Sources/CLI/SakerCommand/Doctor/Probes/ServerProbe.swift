@@ -1,4 +1,5 @@
 import Diagnosing
+import Glibc
 
 /// Asks for the server's name and knocks at its port, as the agent does.
 enum ServerProbe {
@@ -35,5 +36,94 @@ enum ServerProbe {
             }
         }
         return trouble
+    }
+}
+
+/// A TCP connection for a few questions, with a limit for each wait. It closes when the value goes away.
+struct Stream: ~Copyable {
+    enum Failure: Error, Hashable {
+        case refused(String)
+        case failed(String)
+
+        var text: String {
+            switch self {
+            case .refused(let text), .failed(let text): text
+            }
+        }
+    }
+
+    private let descriptor: Int32
+
+    /// The numeric addresses of a name, as the system looks it up; may take as long as the system lets it.
+    static func resolve(_ host: String) -> ServerFacts.Resolution {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        let status = getaddrinfo(host, nil, &hints, &list)
+        guard status == 0 else { return .failed(String(cString: gai_strerror(status))) }
+        defer { freeaddrinfo(list) }
+        var addresses: [String] = []
+        var next = list
+        while let entry = next?.pointee {
+            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+            if getnameinfo(entry.ai_addr, entry.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0 {
+                let address = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+                if !addresses.contains(address) { addresses.append(address) }
+            }
+            next = entry.ai_next
+        }
+        return addresses.isEmpty ? .failed("the name has no addresses") : .addresses(addresses)
+    }
+
+    /// Connects to a numeric address within so many milliseconds.
+    init(address: String, port: Int, milliseconds: Int32) throws(Failure) {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(address, String(port), &hints, &list) == 0, let entry = list?.pointee else {
+            throw .failed("\(address) is no address")
+        }
+        defer { freeaddrinfo(list) }
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(entry.ai_family, kind, 0)
+        guard descriptor >= 0 else { throw Self.failure(errno) }
+        if connect(descriptor, entry.ai_addr, entry.ai_addrlen) != 0 {
+            var number = errno
+            if number == EINPROGRESS {
+                var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                number = ETIMEDOUT
+                if poll(&waiting, 1, milliseconds) > 0 {
+                    var size = socklen_t(MemoryLayout<Int32>.size)
+                    getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &number, &size)
+                }
+            }
+            guard number == 0 else {
+                close(descriptor)
+                throw Self.failure(number)
+            }
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    /// Reads for so many milliseconds, at most 16 KiB. Nil at the end of the stream, empty when nothing comes.
+    func receive(milliseconds: Int32) -> [UInt8]? {
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&waiting, 1, max(0, milliseconds)) > 0 else { return [] }
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        return count > 0 ? Array(buffer[..<count]) : nil
+    }
+
+    private static func failure(_ number: Int32) -> Failure {
+        let text = String(cString: strerror(number))
+        return number == ECONNREFUSED ? .refused(text) : .failed(text)
     }
 }

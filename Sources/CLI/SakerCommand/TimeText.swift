@@ -1,3 +1,4 @@
+import FenceCommands
 import Terminal
 
 /// Times for people: local, and how long ago.
@@ -30,4 +31,16 @@ enum TimeText {
 
     /// Milliseconds since 1970 by the system clock.
     static var now: Int64 { LocalTime.now }
+}
+
+/// A time among the arguments.
+enum TimeArgument {
+    /// Milliseconds since 1970.
+    static func parse(_ text: String, _ option: String, now: Int64) throws(CommandFailure) -> Int64 {
+        guard let time = TimeExpression(text, now: now) else {
+            throw CommandFailure(
+                .usage, "\(option) '\(text)' is not a time: give one such as \(TimeExpression.examples)")
+        }
+        return time.milliseconds
+    }
 }
