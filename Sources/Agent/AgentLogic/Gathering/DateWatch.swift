@@ -90,3 +90,163 @@ package struct DateWatch: Hashable, Sendable {
         return .disagreement(receiver: time, clock: reading.system, isClockUsed: isClockUsed)
     }
 }
+
+/// The dates that a receiver's fixes were used with, in stretches of one line each, and which of them turned out to be ahead
+/// of the right time, or before this program was made.
+///
+/// Where no kept clock decides, the date that was believed for longer is right: a receiver that goes wrong for some seconds
+/// must not cost the points of an hour. A date before this program was made disproves nothing, and any later one disproves it.
+struct DateTrail: Hashable, Sendable {
+    private struct Stretch: Hashable {
+        /// See ``TimeGuard``. Nil: of the process before.
+        var line: Int64?
+        var first: Timestamp
+        var last: Timestamp
+        /// Milliseconds for which fixes came on this line.
+        var weight: Int64
+        var lastArrival: MonotonicTime
+    }
+
+    /// Older stretches are forgotten.
+    private static let maximumStretches = 8
+    /// Milliseconds between two fixes that count at most.
+    private static let longestStep: Int64 = 120_000
+
+    /// The last date that was used.
+    private(set) var last: Timestamp?
+    /// The present one is the last.
+    private var stretches: [Stretch] = []
+    private var disproved: [ClosedRange<Timestamp>] = []
+
+    /// `newest`: the last date that the process before used.
+    init(newest: Timestamp?) {
+        last = newest
+        guard let newest else { return }
+        // Only certainty disproves what the process before believed.
+        let first = Timestamp(milliseconds: .min)
+        stretches = [Stretch(line: nil, first: first, last: newest, weight: .max, lastArrival: .distantPast)]
+    }
+
+    mutating func takeDisproved() -> [ClosedRange<Timestamp>] {
+        defer { disproved = [] }
+        return disproved
+    }
+
+    /// `isCertain`: a kept clock says the same. `goesBack`: the dates before were too late.
+    mutating func used(_ time: Timestamp, line: Int64, _ now: MonotonicTime, isCertain: Bool, goesBack: Bool) {
+        let before = last
+        enter(line, time, now)
+        last = goesBack ? time : max(before ?? time, time)
+        guard time.seconds >= SakerVersion.madeAt, let present = stretches.last else { return }
+        let limit = time.adding(milliseconds: TimeGuard.smallestReturn)
+        stretches.removeAll { stretch in
+            guard stretch.last.seconds >= SakerVersion.madeAt else {
+                disproved.append(stretch.first...stretch.last)
+                return true
+            }
+            guard stretch.line != present.line, stretch.last > limit, isCertain || present.weight >= stretch.weight
+            else {
+                return false
+            }
+            disproved.append(max(stretch.first, time.adding(milliseconds: 1))...stretch.last)
+            return true
+        }
+    }
+
+    private mutating func enter(_ line: Int64, _ time: Timestamp, _ now: MonotonicTime) {
+        let index = stretches.lastIndex { stretch in
+            stretch.line.map { Timestamp(milliseconds: $0) }.map { TimeGuard.agree($0, Timestamp(milliseconds: line)) }
+                ?? false
+        }
+        guard let index else {
+            stretches.append(Stretch(line: line, first: time, last: time, weight: 0, lastArrival: now))
+            if stretches.count > Self.maximumStretches { stretches.removeFirst() }
+            return
+        }
+        var stretch = stretches.remove(at: index)
+        // Time in which another date was believed does not count.
+        if index == stretches.count { stretch.weight += min(max(now - stretch.lastArrival, 0), Self.longestStep) }
+        stretch.line = line
+        stretch.first = min(stretch.first, time)
+        stretch.last = max(stretch.last, time)
+        stretch.lastArrival = now
+        stretches.append(stretch)
+    }
+}
+
+/// Fixes of one receiver in a row whose dates are not believed, each later than the one before. Enough of them that go on from
+/// each other confirm their date.
+struct DateRun: Hashable, Sendable {
+    /// Fixes that go on from each other in one way.
+    private struct Stretch: Hashable {
+        let first: Timestamp
+        let began: MonotonicTime
+        var count = 1
+    }
+
+    /// So many fixes confirm a date when they arrive as their dates go on; without that, so many more.
+    private static let confirmations = 3
+    private static let closeConfirmations = 5
+    /// Milliseconds, of the arrivals or of the dates.
+    private static let confirmationSpan: Int64 = 4000
+    /// The most milliseconds between the dates of fixes that confirm each other whenever they arrive.
+    private static let largestStep: Int64 = 60_000
+    /// So many bursts, of so many fixes at least, confirm a date whatever passes between them.
+    private static let confirmingBursts = 3
+    private static let leastBurst = 2
+
+    /// The receiver's path at gpsd.
+    let device: String?
+    private var last: Timestamp
+    private var lastArrival: MonotonicTime
+    /// Date and monotonic clock go on together.
+    private var steady: Stretch
+    /// The dates follow each other closely. gpsd may play a recording faster than it was made.
+    private var close: Stretch
+    /// Fixes of the present burst. In a burst date and monotonic clock go on together. Between two bursts the date goes ahead of
+    /// the clock, as when the computer stood still meanwhile.
+    private var burst = 1
+    /// Bursts in a row that had enough fixes, the present one included.
+    private var bursts = 0
+
+    init(_ time: Timestamp, from device: String?, _ now: MonotonicTime) {
+        self.device = device
+        (last, lastArrival) = (time, now)
+        steady = Stretch(first: time, began: now)
+        close = steady
+    }
+
+    /// False when the fix is not later than the one before.
+    mutating func takes(_ time: Timestamp, _ now: MonotonicTime) -> Bool {
+        guard time > last else { return false }
+        let alone = Stretch(first: time, began: now)
+        let drift = TimeGuard.difference(time.milliseconds(since: steady.first), now - steady.began)
+        if drift.magnitude <= TimeGuard.jitter { steady.count += 1 } else { steady = alone }
+        if time.milliseconds(since: last) <= Self.largestStep { close.count += 1 } else { close = alone }
+        takesIntoBurst(TimeGuard.difference(time.milliseconds(since: last), now - lastArrival))
+        (last, lastArrival) = (time, now)
+        return true
+    }
+
+    /// `isBursty`: the date before was confirmed by bursts, so one more burst is enough.
+    func confirms(_ now: MonotonicTime, isBursty: Bool) -> Bool {
+        isSteady(now) || bursts >= (isBursty ? 1 : Self.confirmingBursts)
+    }
+
+    /// Confirmed without bursts.
+    func isSteady(_ now: MonotonicTime) -> Bool {
+        if steady.count >= Self.confirmations, now - steady.began >= Self.confirmationSpan { return true }
+        return close.count >= Self.closeConfirmations && last.milliseconds(since: close.first) >= Self.confirmationSpan
+    }
+
+    /// `lead`: milliseconds by which the date went on farther than the clock.
+    private mutating func takesIntoBurst(_ lead: Int64) {
+        if lead.magnitude <= TimeGuard.jitter {
+            burst += 1
+            if burst == Self.leastBurst { bursts += 1 }
+        } else {
+            if lead < 0 || burst < Self.leastBurst { bursts = 0 }
+            burst = 1
+        }
+    }
+}
