@@ -2,6 +2,7 @@ import AgentLogic
 import AlarmLog
 import Geodesy
 import Geofencing
+import JSON
 import TrackCache
 import TrackModel
 import TrackTestKit
@@ -116,5 +117,143 @@ struct FenceBox: JournalingBox {
         for point in points { _ = judge.judge(point, of: &memory, by: set, into: &alarms) }
         let scope = AlarmScope(service: 7, entity: entity, source: .local)
         return alarms.map { AlarmKey($0, in: scope).text }
+    }
+}
+
+/// A box of the tests that writes alarms into a journal, as the agent's shell does.
+protocol JournalingBox {
+    /// No time passes for the journal.
+    static var now: MonotonicTime { get }
+    var journal: AlarmJournal { get }
+}
+
+enum JournalOutcome {
+    case written([AlarmOutbox.Written])
+    case refused(String)
+}
+
+extension JournalingBox {
+    /// Writes alarms with the state that follows from them, or the state alone.
+    func append(_ writing: AlarmOutbox.Writing) -> JournalOutcome {
+        let state = FenceState(
+            entity: writing.entity, time: writing.memory.lastTime?.milliseconds ?? 0, memory: writing.memory.encoded,
+            service: writing.service)
+        do throws(CacheFileError) {
+            guard writing.isDurable else {
+                try journal.note(state, now: Self.now)
+                return .written([])
+            }
+            let alarms = writing.alarms.map { waiting in
+                FenceVerdict.Told(
+                    content: Self.content(of: waiting.alarm), isOwed: !waiting.isTold,
+                    isReported: waiting.alarm.isReported)
+            }
+            switch try journal.append(FenceVerdict(alarms: alarms, state: state), now: Self.now) {
+            case .full: return .refused("full")
+            case .taken(let outcomes):
+                return .written(
+                    outcomes.map { outcome in
+                        if case .new(let alarm) = outcome { .new(alarm.number) } else { .known }
+                    })
+            }
+        } catch {
+            return .refused("\(error)")
+        }
+    }
+
+    private static func content(of alarm: LocalAlarm) -> NewAlarm {
+        let action: FenceMark.Action =
+            switch alarm.alarm.action {
+            case .enter: .enter
+            case .exit: .exit
+            case .stay: .stay
+            case .overspeed: .overspeed
+            }
+        return NewAlarm(
+            id: alarm.id, type: alarm.type, entity: alarm.entity, time: alarm.time, received: 0, body: alarm.body,
+            fence: FenceMark(fence: alarm.alarm.fence, action: action),
+            early: alarm.cause.map { EarlyMark(stream: $0.stream, sequence: $0.sequence) }, service: alarm.service)
+    }
+
+    /// The keys of the journal, in the order of its numbers.
+    var journaled: [String] {
+        do {
+            return try journal.alarms(AlarmQuery(limit: 10_000), now: Self.now).alarms.map { alarm in
+                guard case .object(let body) = try JSONReader.value(of: Array(alarm.content.body.utf8)),
+                    case .string(let key)? = body["key"]
+                else { return "no key" }
+                return key
+            }
+        } catch {
+            return ["\(error)"]
+        }
+    }
+}
+
+/// A circle around 40.0, 116.0 that watches everyone.
+func circle(_ radius: Double = 100, _ change: (inout FenceDefinition) -> Void = { _ in }) -> FenceDefinition {
+    var definition = FenceDefinition(
+        ShapeDraft(.circle(centre: Degrees(latitude: 40, longitude: 116), radius: radius)))
+    definition.watch = .everyone
+    change(&definition)
+    return definition
+}
+
+/// A fix so many metres east of 40.0, 116.0, so many seconds after a beginning.
+func east(_ seconds: Int64, _ metres: Double, speed: Int32 = 1000) -> Fix {
+    guard let place = Coordinate(latitude: 40, longitude: 116 + metres / 85_393.95) else {
+        preconditionFailure("no place")
+    }
+    return Fix(
+        time: Timestamp(milliseconds: 1_795_000_000_000 + seconds * 1000), coordinate: place, speed: speed,
+        accuracy: 50, mode: .threeDimensional)
+}
+
+let clock = SystemTime(milliseconds: 1_795_000_000_123)
+
+/// Alarms that a circle of 100 m makes of a drive through it.
+func someAlarms(_ count: Int = 2, entity: String = "van_07") -> (alarms: [LocalAlarm], memory: EntityMemory) {
+    var (judge, memory, alarms) = (FenceJudge(), EntityMemory(), [FenceAlarm]())
+    guard let fence = try? Fence(id: 1, circle(), at: Timestamp(milliseconds: 0)),
+        let plan = try? fence.plan(from: Timestamp(milliseconds: .min))
+    else { preconditionFailure("no fence") }
+    var second: Int64 = 0
+    while alarms.count < count {
+        let metres = (second / 10) % 2 == 0 ? 200.0 : 10.0
+        _ = judge.judge(
+            FencePoint(east(second, metres, speed: 4000)), of: &memory, by: FenceSet([plan]), into: &alarms)
+        second += 5
+    }
+    let told = alarms.prefix(count).map {
+        LocalAlarm($0, of: circle(), in: AlarmScope(service: 7, entity: entity, source: .local))
+    }
+    return (told, memory)
+}
+
+extension [FenceMachine.Action] {
+    /// What is told, in short.
+    var told: [String] {
+        compactMap { action in
+            guard case .alarms(.tell(let alarm, let standing)) = action else { return nil }
+            return "\(alarm.alarm.action) \(alarm.alarm.fence)\(standing == .notDurable ? " early" : "")"
+        }
+    }
+
+    /// Alarms that are to be written.
+    var writing: AlarmOutbox.Writing? {
+        for case .alarms(.write(let writing)) in self { return writing }
+        return nil
+    }
+}
+
+extension FenceMachine {
+    /// An import whose work is done before anything else happens.
+    mutating func importing(
+        _ whole: FenceImports.Whole, now: SystemTime
+    ) throws(FenceRefusal) -> (outcome: FenceBook.Imported, actions: [Action]) {
+        guard let adopted = adopt(try beginImport(whole, now: now).run()) else {
+            preconditionFailure("nothing has changed meanwhile")
+        }
+        return adopted
     }
 }

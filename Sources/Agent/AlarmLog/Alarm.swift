@@ -1,3 +1,6 @@
+internal import JSON
+package import TrackModel
+
 /// Something that a person or a program on the vehicle should know: a push of the server, or an alarm of a local fence.
 package struct Alarm: Hashable, Sendable {
     /// The alarm's number in the journal, greater than the number of every earlier alarm.
@@ -135,5 +138,134 @@ package struct OwedAlarms: Hashable, Sendable {
     package init(alarms: [Alarm], isAll: Bool) {
         self.alarms = alarms
         self.isAll = isAll
+    }
+}
+
+/// What has become of an alarm since it was written.
+struct AlarmNews: Hashable, Sendable {
+    var isConfirmed = false
+    var report = ReportState.none
+
+    init() {}
+
+    init(_ alarm: Alarm) {
+        (isConfirmed, report) = (alarm.isConfirmed, alarm.report)
+    }
+
+    private static let confirmed: UInt8 = 2
+
+    /// The byte of a record: bit 0 belongs to hooks, bit 4 to the service. Nil for bits that nobody knows.
+    init?(flags: UInt8) {
+        guard flags < 32, let report = ReportState(rawValue: flags >> 2 & 3) else { return nil }
+        (isConfirmed, self.report) = (flags & Self.confirmed != 0, report)
+    }
+
+    var flags: UInt8 { (isConfirmed ? Self.confirmed : 0) | report.rawValue << 2 }
+
+    mutating func add(_ later: AlarmNews) {
+        if later.isConfirmed { isConfirmed = true }
+        if later.report != .none { report = later.report }
+    }
+}
+
+/// What the journal remembers of an alarm that the size limit has dropped, or whose content is lost, so that it recognises
+/// the push if it comes again.
+struct AlarmTrace: Hashable, Sendable {
+    let number: UInt64
+    /// The server's number of the push; not 0.
+    let id: UInt64
+    /// The alarm's time by the server's clock; 0 when unknown.
+    let serverTime: Int64
+
+    init(number: UInt64, id: UInt64, serverTime: Int64) {
+        (self.number, self.id, self.serverTime) = (number, id, serverTime)
+    }
+
+    init(_ entry: AlarmJournal.Entry) {
+        self.init(number: entry.number, id: entry.id, serverTime: entry.serverTime)
+    }
+}
+
+/// The point that caused an early alarm, as the ring numbers it: an alarm of a server fence that the agent has found itself,
+/// before the server tells it.
+package struct EarlyMark: Hashable, Sendable {
+    package var stream: StreamID
+    package var sequence: UInt64
+
+    package init(stream: StreamID, sequence: UInt64) {
+        self.stream = stream
+        self.sequence = sequence
+    }
+}
+
+/// Points that the server owned, and does not have any more: a backup was put back.
+package struct ForgottenPoints: Hashable, Sendable {
+    package var stream: StreamID
+    package var sequences: ClosedRange<UInt64>
+    /// The ring had been told that the server has them. Otherwise only an alarm that the server has confirmed can show that it had.
+    package var isCertain: Bool
+
+    package init(stream: StreamID, sequences: ClosedRange<UInt64>, isCertain: Bool = true) {
+        self.stream = stream
+        self.sequences = sequences
+        self.isCertain = isCertain
+    }
+}
+
+/// An early alarm that nobody has confirmed.
+package struct UnconfirmedAlarm: Hashable, Sendable {
+    package var number: UInt64
+    /// Of the push that will confirm it.
+    package var id: UInt64
+    package var mark: EarlyMark
+    package var entity: String
+    package var fence: Int32
+
+    package init(number: UInt64, id: UInt64, mark: EarlyMark, entity: String, fence: Int32) {
+        self.number = number
+        self.id = id
+        self.mark = mark
+        self.entity = entity
+        self.fence = fence
+    }
+}
+
+/// The fence that an alarm is about, and what it tells: what queries choose by, without reading the alarm's content.
+package struct FenceMark: Hashable, Sendable {
+    /// The raw values are those of the file.
+    package enum Action: UInt8, Hashable, Sendable, CaseIterable {
+        case enter = 1
+        case exit = 2
+        case stay = 3
+        case overspeed = 4
+    }
+
+    package var fence: Int32
+    package var action: Action
+
+    package init(fence: Int32, action: Action) {
+        self.fence = fence
+        self.action = action
+    }
+}
+
+extension NewAlarm {
+    /// When it happened, milliseconds since 1970; nil when nothing says so.
+    ///
+    /// The server's time of a push is the time at which the server queued it, which may be days after the crossing: a vehicle
+    /// uploads its points when it is online again. So an alarm of a fence has the time that its content names, as an alarm has that
+    /// the vehicle found itself. A message has the server's time.
+    package var happened: Int64? {
+        if fence == nil, early == nil, type == 3 || type == 4, let told = timeInBody { return told }
+        return time > 0 ? time : nil
+    }
+
+    /// Of the crossing, or of the point that proved it.
+    private var timeInBody: Int64? {
+        guard let content = try? JSONReader.value(of: Array(body.utf8)) else { return nil }
+        let crossing = content["crossing"]?["time"]?.integerValue
+        let point = content["alarm_point"]?["loc_time"]?.integerValue.map { $0.multipliedReportingOverflow(by: 1000) }
+        let told = crossing ?? point.flatMap { $0.overflow ? nil : $0.partialValue }
+        return told.flatMap { $0 > 0 ? $0 : nil }
     }
 }

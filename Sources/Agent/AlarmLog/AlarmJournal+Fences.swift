@@ -111,3 +111,59 @@ extension AlarmJournal {
         return end + length <= 2 * options.limit
     }
 }
+
+/// Alarms of the box's own fences, and the state that follows from them. The journal has all of it or nothing.
+package struct FenceVerdict: Hashable, Sendable {
+    package struct Told: Hashable, Sendable {
+        package var content: NewAlarm
+        /// Hooks must run for it.
+        package var isOwed: Bool
+        /// The server is to be told of it.
+        package var isReported: Bool
+
+        package init(content: NewAlarm, isOwed: Bool, isReported: Bool = false) {
+            self.content = content
+            self.isOwed = isOwed
+            self.isReported = isReported
+        }
+    }
+
+    package enum Outcome: Hashable, Sendable {
+        /// For each alarm what became of it.
+        case taken([AlarmJournal.Appended])
+        /// Alarms whose hooks must still run fill the journal, or the verdict is larger than half of it.
+        case full
+    }
+
+    package var alarms: [Told]
+    package var state: FenceState
+
+    package init(alarms: [Told], state: FenceState) {
+        self.alarms = alarms
+        self.state = state
+    }
+}
+
+/// What is remembered of one entity and the fences of the box, as bytes that the journal does not read.
+package struct FenceState: Hashable, Sendable {
+    package var entity: String
+    /// The newest point that was judged, by GNSS time, milliseconds since 1970.
+    package var time: Int64
+    package var memory: [UInt8]
+    /// Of the server's fences of this service; nil: of the box's own fences.
+    package var service: Int64?
+
+    package init(entity: String, time: Int64, memory: [UInt8], service: Int64? = nil) {
+        self.entity = entity
+        self.time = time
+        self.memory = memory
+        self.service = service
+    }
+
+    func isAbout(_ other: FenceState) -> Bool {
+        service == other.service && entity.utf8.elementsEqual(other.entity.utf8)
+    }
+
+    /// Entities whose states the journal keeps. A box runs as one entity, and rarely as another.
+    package static let maximumEntities = 16
+}
