@@ -166,3 +166,102 @@ struct MessageDecoderTests {
         #expect(accepted > 0, "seed \(seed)")
     }
 }
+
+struct MessageShapeTests {
+    private func shape(_ text: String) -> MessageShape? {
+        let bytes = Array(text.utf8)
+        return MessageShape(bytes, in: 0..<bytes.count)
+    }
+
+    @Test(arguments: [
+        (#"{"class":"TPV","mode":1}"#, MessageShape.Kind.position),
+        (#"{"class":"SKY","satellites":[{"PRN":1,"used":true}]}"#, .sky),
+        (#"{"class":"VERSION","release":"3.22"}"#, .version),
+        (#"{"class":"DEVICE","path":"/dev/ttyACM0","activated":0}"#, .device),
+        (#"{"class":"DEVICES","devices":[]}"#, .devices),
+        (#"{"class":"ERROR","message":"say \"class\":"}"#, .error),
+        (#"{"class":"WATCH","enable":true}"#, .other),
+        (#"{"class":"TPVX","mode":1}"#, .other),
+    ]) func messagesOfGPSDAreRecognised(line: (text: String, kind: MessageShape.Kind)) {
+        #expect(shape(line.text)?.kind == line.kind)
+    }
+
+    @Test(arguments: [
+        "", "{", "}", "{}", "[]", "garbage", "{\"class\":", "{\"class\":\"TPV\"", "{\"class\":\"TPV\",}",
+        "{\"class\":\"TPV\" \"mode\":1}", "{\"class\":\"TPV\",\"mode\":}", "{\"class\":\"TPV\",\"mode\":1}x",
+        "{\"class\":\"TPV\",\"mode\":1}}", "{\"class\":\"TPV\",\"mode\":[1}", "{\"class\":\"TPV\",\"a\":[1,]}",
+        "{\"class\":\"TPV\",\"a\":\"\u{1}\"}", "{\"class\":\"TPV\",\"a\":\"\\\"}", "{\"mode\":1,\"class\":\"TPV\"}",
+        "{\"class\":\"TPV\"}{\"class\":\"TPV\"}", "{\"class\":\"TPV\",\"a\":{\"class\":\"TPV\"}}",
+        "{\"class\":\"DEVICES\",\"devices\":[{\"path\":\"a\"}]}",
+        "{\"class\":\"TPV\",\"a\":" + String(repeating: "[", count: 40) + String(repeating: "]", count: 40) + "}",
+    ]) func anythingElseIsNoMessage(text: String) {
+        #expect(shape(text) == nil)
+    }
+
+    @Test func elementsAreTheObjectsOfTheOuterArray() throws {
+        let text = #"{"class":"DEVICES","devices":[{"class":"DEVICE","path":"a"}, {"class":"DEVICE","path":"}"}]}"#
+        let bytes = Array(text.utf8)
+        let elements = try #require(shape(text)).elements
+        #expect(
+            elements.map { String(decoding: bytes[$0], as: UTF8.self) } == [
+                #"{"class":"DEVICE","path":"a"}"#, #"{"class":"DEVICE","path":"}"}"#,
+            ])
+    }
+
+    @Test func aSKYOfDOPsAloneHasNoArray() {
+        #expect(shape(#"{"class":"SKY","hdop":1.2}"#)?.hasArray == false)
+        #expect(shape(#"{"class":"SKY","satellites":[]}"#)?.hasArray == true)
+    }
+
+    @Test func everyCutOfAMessageIsRefused() {
+        let text = #"{"class":"DEVICES","devices":[{"class":"DEVICE","path":"a","f":-1.5e3}],"x":null}"#
+        #expect(shape(text) != nil)
+        for length in 0..<text.utf8.count {
+            #expect(shape(String(text.prefix(length))) == nil, "cut to \(length)")
+        }
+    }
+}
+
+struct LineBufferTests {
+    /// Feeds the bytes in pieces of a size and gathers what comes out; `nil` stands for a line that is too long.
+    private func lines(of bytes: [UInt8], inPiecesOf size: Int) -> [String?] {
+        var buffer = LineBuffer()
+        var found: [String?] = []
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = buffer.fill { free in
+                let piece = rest.prefix(min(size, free.count))
+                free.copyBytes(from: piece)
+                return piece.count
+            }
+            #expect(count > 0)
+            rest = rest.dropFirst(count)
+            while let line = buffer.next() {
+                switch line {
+                case .complete(let range):
+                    found.append(String(decoding: buffer.bytes[range], as: UTF8.self))
+                    #expect(buffer.bytes[range.upperBound] == 0)
+                case .tooLong: found.append(nil)
+                }
+            }
+        }
+        return found
+    }
+
+    @Test(arguments: [1, 2, 3, 7, 1000]) func linesComeOutWholeHoweverTheyArrive(size: Int) {
+        let bytes = Array("one\r\ntwo\n\n\r\nfive\nunfinished".utf8)
+        #expect(lines(of: bytes, inPiecesOf: size) == ["one", "two", "", "", "five"])
+    }
+
+    @Test(arguments: [1000, 4096, 65_536, 1_000_000]) func aLineThatDoesNotFitIsToldOnceAndSkipped(size: Int) {
+        let long = [UInt8](repeating: UInt8(ascii: "x"), count: 300_000)
+        let bytes = Array("a\n".utf8) + long + Array("\nb\n".utf8)
+        #expect(lines(of: bytes, inPiecesOf: size) == ["a", nil, "b"])
+    }
+
+    @Test func theLongestLineThatFitsPasses() {
+        let longest = [UInt8](repeating: UInt8(ascii: "x"), count: LineBuffer.capacity - 1)
+        #expect(lines(of: longest + [0x0A], inPiecesOf: 5000).map { $0?.utf8.count } == [LineBuffer.capacity - 1])
+        #expect(lines(of: longest + [0x78, 0x0A, 0x61, 0x0A], inPiecesOf: 5000) == [nil, "a"])
+    }
+}

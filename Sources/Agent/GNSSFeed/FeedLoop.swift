@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Synchronization
 internal import TrackModel
 
 /// The feed's thread: waits, reads, gives events to the machine, and does the machine's actions.
@@ -174,3 +175,105 @@ struct FeedLoop: ~Copyable {
         return count > 0 && entries[1].revents != 0
     }
 }
+
+/// Lets any thread interrupt the feed's thread while it waits in poll. It is a pipe that holds at most a few bytes.
+final class WakeSignal: Sendable {
+    /// Readable while a request waits.
+    let descriptor: CInt
+    private let writeEnd: CInt
+    private let stopRequested = Atomic<Bool>(false)
+    private let wakeRequested = Atomic<Bool>(false)
+
+    init() throws(GNSSFeedError) {
+        var ends: [CInt] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else {
+            throw GNSSFeedError(.resources, "pipe: \(reason(errno))")
+        }
+        (descriptor, writeEnd) = (ends[0], ends[1])
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+    }
+
+    deinit {
+        close(descriptor)
+        close(writeEnd)
+    }
+
+    var isStopped: Bool { stopRequested.load(ordering: .acquiring) }
+
+    func stop() {
+        stopRequested.store(true, ordering: .releasing)
+        nudge()
+    }
+
+    func wake() {
+        wakeRequested.store(true, ordering: .releasing)
+        nudge()
+    }
+
+    /// Wakes the feed's thread because something that it waits for has happened.
+    func nudge() {
+        var byte: UInt8 = 0
+        // A full pipe is readable too.
+        _ = unsafe write(writeEnd, &byte, 1)
+    }
+
+    /// Makes the descriptor unreadable again. True once after each `wake`.
+    func takeWake() -> Bool {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        while unsafe read(descriptor, &bytes, bytes.count) == bytes.count {}
+        return wakeRequested.exchange(false, ordering: .acquiringAndReleasing)
+    }
+}
+
+/// The kernel's text for an error number.
+func reason(_ number: CInt) -> String {
+    unsafe String(cString: strerror(number))
+}
+
+/// Starts a detached thread that runs `body` and ends. The thread blocks all signals, because the program handles them
+/// elsewhere.
+func startThread(_ body: @escaping @Sendable () -> Void) throws(GNSSFeedError) {
+    let context = unsafe Unmanaged.passRetained(ThreadBody(run: body))
+    var attributes = pthread_attr_t()
+    unsafe pthread_attr_init(&attributes)
+    defer { unsafe pthread_attr_destroy(&attributes) }
+    unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
+    // Name resolution needs the deepest stack here, about 100 KiB.
+    unsafe pthread_attr_setstacksize(&attributes, 512 * 1024)
+    var thread = pthread_t()
+    let result = unsafe pthread_create(
+        &thread, &attributes,
+        { argument in
+            guard let argument = unsafe argument else { return nil }
+            // The starter retained the body for this thread alone.
+            let body = unsafe Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue()
+            var signals = sigset_t()
+            unsafe sigfillset(&signals)
+            unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+            body.run()
+            return nil
+        }, context.toOpaque())
+    guard result == 0 else {
+        unsafe context.release()
+        throw GNSSFeedError(.resources, "cannot start a thread: \(reason(result))")
+    }
+}
+
+private final class ThreadBody: Sendable {
+    let run: @Sendable () -> Void
+
+    init(run: @escaping @Sendable () -> Void) {
+        self.run = run
+    }
+}
+
+/// Reads a clock that only goes forward, whatever happens to the system's time.
+func monotonicNow() -> MonotonicTime {
+    let (seconds, attoseconds) = clockStart.duration(to: SuspendingClock.now).components
+    return MonotonicTime(milliseconds: max(0, seconds) * 1000 + max(0, attoseconds) / 1_000_000_000_000_000)
+}
+
+private let clockStart = SuspendingClock.now

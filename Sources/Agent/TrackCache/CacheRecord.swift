@@ -1,3 +1,4 @@
+internal import Compression
 package import TrackModel
 
 /// One record as it was appended.
@@ -49,4 +50,67 @@ package struct ClearedCount: Hashable, Sendable {
     package var records: UInt64
     /// False when the disk does not work: the clear holds for this process and is written when the disk returns.
     package var isDurable: Bool
+}
+
+/// The bytes of one record; the layout is in docs/formats/track-cache.md.
+enum RecordFormat {
+    static let headerBytes = 28
+    static let maximumBody = 65_536
+    static let maximumBytes = headerBytes + maximumBody
+    static let maximumEntityBytes = EntityName.maximumBytes
+
+    enum Kind: UInt8 {
+        case point = 1
+        case entity = 2
+        case tombstone = 3
+    }
+
+    /// Where a record's CRC begins: bytes that carry a record of another stream never verify.
+    static func salt(of stream: StreamID) -> UInt32 { crc32(stream.bytes) }
+
+    static func append(
+        _ kind: Kind, sequence: UInt64, time: Int64, entity: UInt16, body: some Collection<UInt8>, salt: UInt32,
+        to bytes: inout [UInt8]
+    ) {
+        let start = bytes.count
+        let length = UInt32(headerBytes + body.count)
+        bytes.appendInteger(length)
+        bytes.appendInteger(UInt32(0))
+        bytes.appendInteger(sequence)
+        bytes.appendInteger(UInt64(bitPattern: time))
+        bytes.appendInteger(entity)
+        bytes.append(kind.rawValue)
+        bytes.append(0)
+        bytes.append(contentsOf: body)
+        let sum = unsafe bytes.withUnsafeBytes { all in
+            unsafe checksum(of: UnsafeRawBufferPointer(rebasing: all[start...]), salt: salt)
+        }
+        for index in 0..<4 { bytes[start + 4 + index] = UInt8(truncatingIfNeeded: sum >> (8 * UInt32(index))) }
+    }
+
+    /// CRC-32 of a whole record but its CRC field; at least `headerBytes` must be given.
+    static func checksum(of record: UnsafeRawBufferPointer, salt: UInt32) -> UInt32 {
+        let length = unsafe crc32(UnsafeRawBufferPointer(rebasing: record[..<4]), continuing: salt)
+        return unsafe crc32(UnsafeRawBufferPointer(rebasing: record[8...]), continuing: length)
+    }
+}
+
+extension Array where Element == UInt8 {
+    /// Least significant byte first.
+    package mutating func appendInteger(_ value: some FixedWidthInteger) {
+        for shift in stride(from: 0, to: value.bitWidth, by: 8) {
+            append(UInt8(truncatingIfNeeded: value >> shift))
+        }
+    }
+
+    /// Least significant byte first; the caller has checked the bounds.
+    package func integer<Value: FixedWidthInteger>(at offset: Int, as type: Value.Type = Value.self) -> Value {
+        var value: Value = 0
+        for index in 0..<(Value.bitWidth / 8) { value |= Value(self[offset + index]) << (8 * index) }
+        return value
+    }
+
+    package mutating func setInteger(_ value: some FixedWidthInteger, at offset: Int) {
+        for index in 0..<(value.bitWidth / 8) { self[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * index)) }
+    }
 }

@@ -275,3 +275,76 @@ struct DirectoryReader {
         return try files.size(of: file)
     }
 }
+
+/// What reading a directory brought: a value, of which nothing is in force until the cache adopts it.
+struct RecoveredDirectory {
+    /// The stream to go on with; nil when no segment tells of one.
+    var stream: StreamID?
+    /// Of this stream, ascending.
+    var segments: [Segment] = []
+    var tombstones: [Tombstone] = []
+    /// As far as the ledger tells.
+    var acknowledged: UInt64 = 0
+    /// 0 when the ledger could not be read.
+    var ledgerGeneration: UInt64 = 0
+    /// Highest sequence that anything gave evidence of.
+    var highestSeen: UInt64 = 0
+    /// Highest first sequence that a file name tells, of whatever stream.
+    var highestName: UInt64 = 0
+    /// What an interrupted beginning of a segment left.
+    var temporaries: [String] = []
+    /// Files that the disk refused, in whole or in part, and how many records that wait may stand there.
+    var unreadFiles = 0
+    var unreadRecords: UInt64 = 0
+    /// The disk refused the header of a segment.
+    var hasMetDiskError = false
+    /// For the journal; `segments` and `records` are counted when the cache adopts.
+    var report = TrackCacheRecovery()
+
+    /// A record that fails in one segment is written to one more, and the next attempt replaces that one: what a killed
+    /// process could not synchronise stands at the ends of the newest two.
+    var sight: DirectoryState.Sight {
+        stream == nil && hasMetDiskError ? .blind : .clear(newest: segments.suffix(2).map(\.first))
+    }
+}
+
+/// The file `lock` of a cache directory, open and locked: no other process changes what stands there.
+struct DirectoryLock {
+    static let name = "lock"
+
+    let file: CacheFile
+
+    /// - Throws: `EWOULDBLOCK` of `.lock` when another process holds it.
+    static func take(
+        in directory: String, _ files: any CacheFileSystem
+    ) throws(CacheFileError) -> DirectoryLock {
+        let file = try files.openFile("\(directory)/\(name)", .readWriteOrCreate)
+        do throws(CacheFileError) {
+            guard try files.lock(file) else { throw CacheFileError(.lock, wouldBlockErrno) }
+        } catch {
+            files.close(file)
+            throw error
+        }
+        return DirectoryLock(file: file)
+    }
+
+    /// Tells people which process holds the lock, and the process that comes second.
+    func sign(_ files: any CacheFileSystem) throws(CacheFileError) {
+        let text = Array("\(processIdentifier)\n".utf8)
+        try files.writeFully(file, text, at: 0)
+        try files.truncate(file, to: text.count)
+    }
+
+    /// The process that the holder's signature names; nil when nothing can be read there.
+    static func holder(in directory: String, _ files: any CacheFileSystem) throws(CacheFileError) -> Int? {
+        let file = try files.openFile("\(directory)/\(name)", .readOnly)
+        defer { files.close(file) }
+        let text = try files.bytes(of: file, at: 0, count: 32)
+        return Int(String(decoding: text.prefix { (0x30...0x39).contains($0) }, as: UTF8.self))
+    }
+}
+
+extension CacheFileError {
+    /// Another process holds the directory.
+    var isHeldByAnother: Bool { operation == .lock && number == wouldBlockErrno }
+}

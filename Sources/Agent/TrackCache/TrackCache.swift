@@ -288,3 +288,69 @@ struct DoomedSegment {
     /// It must not vanish before every earlier one has.
     let isLast: Bool
 }
+
+/// What a cache is opened with. Limits, sizes and defaults of the format are in docs/formats/track-cache.md.
+package struct TrackCacheOptions: Hashable, Sendable {
+    /// Bytes of segment files; nil: as many as the disk holds. At least two segments. Default 256 MiB.
+    package var limit: Int?
+    /// Bytes of records held while the disk does not work. Default 1 MiB.
+    package var memoryLimit: Int
+    /// Milliseconds an appended record may stay unsynchronised; 0: every append is durable when it returns. Default 0.
+    package var syncInterval: Int64
+    /// Bytes of a new segment, `smallestSegment` or more. Default 1 MiB; anything else is for tests.
+    package var segmentBytes: Int
+
+    package static let smallestSegment = 80 * 1024
+
+    package init(
+        limit: Int? = 256 << 20, memoryLimit: Int = 1 << 20, syncInterval: Int64 = 0, segmentBytes: Int = 1 << 20
+    ) {
+        self.limit = limit
+        self.memoryLimit = max(memoryLimit, 0)
+        self.syncInterval = max(syncInterval, 0)
+        self.segmentBytes = max(segmentBytes, Self.smallestSegment)
+    }
+}
+
+/// Why a cache could not be opened, or refused a request.
+package struct TrackCacheError: Error, Equatable, CustomStringConvertible {
+    package enum Code: Hashable, Sendable {
+        /// Another process holds the directory. A retry helps once that process has ended.
+        case inUse
+        /// The configured path can never be the cache's directory; only another configuration helps.
+        case directory
+        /// Too many separate clears are still in force. Clearing everything always works.
+        case tooManyClears
+    }
+
+    package let code: Code
+    /// For people; names the directory, never a position.
+    package let detail: String
+
+    package init(_ code: Code, _ detail: String) {
+        self.code = code
+        self.detail = detail
+    }
+
+    package var description: String { detail }
+
+    package static func == (left: Self, right: Self) -> Bool { left.code == right.code }
+}
+
+/// Where new records go.
+package enum TrackCacheState: Hashable, Sendable, CustomStringConvertible {
+    /// To the disk: they survive a power cut once synchronised.
+    case disk
+    /// To memory, because of this error: they are lost with the power, and the oldest is dropped when memory is full.
+    case memory(CacheFileError)
+    /// After `close()`.
+    case closed
+
+    package var description: String {
+        switch self {
+        case .disk: "on disk"
+        case .memory(let error): "in memory, because the disk refused: \(error)"
+        case .closed: "closed"
+        }
+    }
+}
