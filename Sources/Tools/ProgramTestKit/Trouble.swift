@@ -56,3 +56,8 @@ package struct Dice: RandomNumberGenerator, Sendable {
     /// True once in `odds` throws, on average.
     package mutating func one(in odds: Int) -> Bool { Int.random(in: 0..<max(odds, 1), using: &self) == 0 }
 }
+
+/// Whether two numbers differ by at most the tolerance. False when one of them is no number.
+package func near(_ left: Double, _ right: Double, _ tolerance: Double) -> Bool {
+    (left - right).magnitude <= tolerance
+}
