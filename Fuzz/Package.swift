@@ -103,9 +103,8 @@ let package = Package(
                 "Varlink", .log, .nioCore,
             ],
             only: [
-                "DiskDice.swift", "DiskEvents.swift", "DiskFault.swift", "DiskNode.swift", "DiskSimulation.swift",
-                "MonotonicTime+Literal.swift",
-                "ReferenceStore", "RunningIngest.swift", "SampleAgent.swift", "SplitMix.swift",
+                "Deadline.swift", "DiskNode.swift", "DiskSimulation.swift", "ReferenceStore", "RunningIngest.swift",
+                "SampleAgent.swift",
             ]),
         .target(
             name: "Terminal", dependencies: ["TrackModel"], path: "Rooms/Shared/Terminal", sources: ["TextFold.swift"],

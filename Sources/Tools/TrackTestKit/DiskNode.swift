@@ -1,3 +1,5 @@
+package import TrackCache
+
 /// One simulated file: what reading shows, what the platter holds, and what lies between.
 final class DiskNode {
     enum Change {
@@ -95,4 +97,100 @@ final class DiskNode {
             content.replaceSubrange(offset..<end, with: bytes)
         }
     }
+}
+
+/// Calls that a simulated disk refuses.
+package struct DiskFault: Hashable, Sendable {
+    /// Nil: every operation.
+    package var operations: Set<CacheFileError.Operation>?
+    /// Matching calls that still work before.
+    package var after: Int
+    /// Matching calls that fail then.
+    package var times: Int
+    /// `errno`, for example 28 for `ENOSPC`, 5 for `EIO`.
+    package var number: Int32
+
+    package init(
+        _ operations: Set<CacheFileError.Operation>? = nil, after: Int = 0, times: Int = .max, number: Int32
+    ) {
+        self.operations = operations
+        self.after = after
+        self.times = times
+        self.number = number
+    }
+
+    /// Whether this call fails; counts it.
+    mutating func strikes(_ operation: CacheFileError.Operation) -> Bool {
+        guard operations?.contains(operation) ?? true else { return false }
+        if after > 0 {
+            after -= 1
+            return false
+        }
+        guard times > 0 else { return false }
+        if times < .max { times -= 1 }
+        return true
+    }
+}
+
+/// What happened to the files of a simulated disk, for a checker beside the program that uses the disk.
+package struct DiskEvents: Sendable {
+    /// Calls to open a file only for reading, to measure it or to read it, that failed; by path.
+    package private(set) var refusals: [String: Int] = [:]
+    /// Files that lost their name or their end, with what they held before.
+    package private(set) var losses: [(path: String, bytes: [UInt8])] = []
+
+    package init() {}
+
+    mutating func refused(_ path: String) { refusals[path, default: 0] += 1 }
+    mutating func lost(_ bytes: [UInt8], of path: String) { losses.append((path, bytes)) }
+}
+
+/// Random numbers of a disk: the same seed gives the same disk, on every machine.
+package struct DiskDice: RandomNumberGenerator, Sendable {
+    private var numbers: SplitMix
+
+    package init(seed: UInt64) {
+        numbers = SplitMix(state: seed)
+    }
+
+    package mutating func next() -> UInt64 { numbers.next() }
+
+    /// True once in `odds` throws, on average.
+    package mutating func one(in odds: Int) -> Bool {
+        Int.random(in: 0..<max(odds, 1), using: &self) == 0
+    }
+}
+
+/// A disk in front of a simulated one: what a conforming type does not do itself, the disk behind it does.
+package protocol DiskDecorator: CacheFileSystem {
+    var disk: DiskSimulation { get }
+}
+
+extension DiskDecorator {
+    package func open(_ path: String, _ access: CacheFileAccess) throws(CacheFileError) -> CacheFile {
+        try disk.open(path, access)
+    }
+    package func read(
+        _ file: CacheFile, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+    ) throws(CacheFileError) -> Int {
+        try disk.read(file, into: buffer, at: offset)
+    }
+    package func makeDirectory(_ path: String) throws(CacheFileError) { try disk.makeDirectory(path) }
+    package func list(_ directory: String) throws(CacheFileError) -> [String] { try disk.list(directory) }
+    package func close(_ file: CacheFile) { disk.close(file) }
+    package func size(of file: CacheFile) throws(CacheFileError) -> Int { try disk.size(of: file) }
+    package func write(
+        _ file: CacheFile, _ bytes: UnsafeRawBufferPointer, at offset: Int
+    ) throws(CacheFileError) -> Int {
+        try disk.write(file, bytes, at: offset)
+    }
+    package func truncate(_ file: CacheFile, to size: Int) throws(CacheFileError) { try disk.truncate(file, to: size) }
+    package func synchronizeData(_ file: CacheFile) throws(CacheFileError) { try disk.synchronizeData(file) }
+    package func synchronize(_ file: CacheFile) throws(CacheFileError) { try disk.synchronize(file) }
+    package func synchronizeDirectory(_ path: String) throws(CacheFileError) { try disk.synchronizeDirectory(path) }
+    package func rename(_ path: String, to newPath: String) throws(CacheFileError) {
+        try disk.rename(path, to: newPath)
+    }
+    package func unlink(_ path: String) throws(CacheFileError) { try disk.unlink(path) }
+    package func lock(_ file: CacheFile) throws(CacheFileError) -> Bool { try disk.lock(file) }
 }

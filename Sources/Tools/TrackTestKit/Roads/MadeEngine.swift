@@ -1,6 +1,7 @@
-import Geodesy
+package import Geodesy
 package import JSON
 package import RoadMatching
+import Synchronization
 package import TrackAnalysis
 
 /// A road engine that knows ``MadeRoad`` alone, and answers as Valhalla does.
@@ -153,4 +154,78 @@ package struct MadeEngine: Sendable {
 
     /// Of a small angle.
     private func cosine(_ angle: Double) -> Double { 1 - angle * angle / 2 + angle * angle * angle * angle / 24 }
+}
+
+/// A straight road eastwards at 47° N, in edges of 100 m with a corner in the middle of each.
+package enum MadeRoad {
+    package static let edge = 100.0
+    private static let begin = Degrees(latitude: 47, longitude: 9)
+    /// Metres on the sphere of a metre on the ellipsoid, eastwards from the begin.
+    static let onSphere =
+        1000 / SurfaceDistance.between(begin, GreatCircle.destination(from: begin, bearing: 90, distance: 1000))
+
+    package static func place(_ along: Double, left: Double = 0) -> Degrees {
+        let place = GreatCircle.destination(from: begin, bearing: 90, distance: along * onSphere)
+        return left == 0 ? place : GreatCircle.destination(from: place, bearing: 0, distance: left)
+    }
+}
+
+/// Google's encoding, six decimals.
+package func encoded(_ places: [Degrees]) -> String {
+    var text = ""
+    var (latitude, longitude): (Int64, Int64) = (0, 0)
+    func append(_ value: Int64) {
+        var rest = value < 0 ? ~(value << 1) : value << 1
+        while rest >= 32 {
+            text.unicodeScalars.append(Unicode.Scalar(UInt8(rest & 31 | 32) + 63))
+            rest >>= 5
+        }
+        text.unicodeScalars.append(Unicode.Scalar(UInt8(rest) + 63))
+    }
+    for place in places {
+        let here = (Int64((place.latitude * 1e6).rounded()), Int64((place.longitude * 1e6).rounded()))
+        append(here.0 - latitude)
+        append(here.1 - longitude)
+        (latitude, longitude) = here
+    }
+    return text
+}
+
+extension RoadReply {
+    package init(_ value: JSONValue, status: Int = 200) {
+        var writer = JSONWriter()
+        writer.value(value)
+        self.init(status: status, body: writer.bytes)
+    }
+
+    /// What the engine says when it knows no roads there.
+    package static let nothingMatched = RoadReply(
+        .object(["error_code": .integer(444), "error": .string("Map Match algorithm failed to find path")]), status: 400
+    )
+}
+
+/// The way to an engine that a test makes, without a port.
+package final class MadeTransport: RoadTransport {
+    private let answer: @Sendable (Int, RoadRequest) throws(RoadFailure) -> RoadReply
+    private let sent = Mutex<[RoadRequest]>([])
+
+    /// Every request so far.
+    package var requests: [RoadRequest] { sent.withLock { $0 } }
+
+    /// `answer` gets the number of the request, from 0, and the request.
+    package init(_ answer: @escaping @Sendable (Int, RoadRequest) throws(RoadFailure) -> RoadReply) {
+        self.answer = answer
+    }
+
+    package convenience init(_ engine: MadeEngine = MadeEngine()) {
+        self.init { _, request throws(RoadFailure) in engine.reply(to: request) }
+    }
+
+    package func exchange(_ request: RoadRequest, within patience: Int64) async throws(RoadFailure) -> RoadReply {
+        let number = sent.withLock { sent in
+            sent.append(request)
+            return sent.count - 1
+        }
+        return try answer(number, request)
+    }
 }

@@ -1,3 +1,4 @@
+import Synchronization
 package import TrackModel
 package import TrackStore
 
@@ -152,5 +153,96 @@ extension TrackStore {
         try await points(
             of: entity, in: service, from: Timestamp(milliseconds: .min), through: Timestamp(milliseconds: .max),
             limit: limit)
+    }
+}
+
+extension TrackStoreContract {
+    /// How answers look: ``ServiceStore``.
+    package static var answers: [TrackStoreCheck] {
+        [
+            TrackStoreCheck("a service says how its clients are answered, and a part of it may be left open") {
+                subject in
+                let (store, service) = try await subject.withService()
+                let other = try await store.createService(named: "other", at: .at(1)).id
+                try expect(try await store.answers(of: service), is: AnswerForms(), "at first")
+                for vertices in [VertexForm.objects, .text, nil] {
+                    for status in [UnknownEntityStatus.notFound, .success, nil] {
+                        let answers = AnswerForms(vertices: vertices, unknownEntity: status)
+                        try await store.setAnswers(answers, of: service)
+                        try expect(try await store.answers(of: service), is: answers, "set")
+                        try expect(try await store.services().map(\.answers), is: [answers, AnswerForms()], "listed")
+                        try expect(try await store.answers(of: other), is: AnswerForms(), "of the other")
+                    }
+                }
+                try await store.setAnswers(AnswerForms(vertices: .text), of: service)
+                try await store.renameService(service, to: "new")
+                try expect(try await store.answers(of: service).vertices, is: .text, "after a change of something else")
+            },
+            TrackStoreCheck("a service that is not there says nothing") { subject in
+                let (store, service) = try await subject.withService()
+                let missing = try unwrapped(ServiceID(rawValue: 99), "a number")
+                try await expect(.unknownService) { try await store.answers(of: missing) }
+                try await expect(.unknownService) { try await store.setAnswers(AnswerForms(), of: missing) }
+                try await store.deleteService(service)
+                try await expect(.unknownService) { try await store.answers(of: service) }
+            },
+        ]
+    }
+}
+
+extension EntityStore {
+    /// Makes the entity when the service does not have it.
+    package func haveEntity(
+        named name: String, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) {
+        do throws(TrackStoreError) {
+            try await addEntity(NewEntity(name: name), in: service, at: now)
+        } catch {
+            guard error.code == .entityExists else { throw error }
+        }
+    }
+}
+
+/// A store whose transactions wait at a gate, or fail as told; all else is the store inside.
+package final class GateStore: StoreDecorator {
+    private struct State {
+        var isOpen = false
+        var failures: [TrackStoreError] = []
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    package let inner: any TrackStore
+    private let state: Mutex<State>
+    /// One element a transaction that has arrived at the gate: its number of batches.
+    package let arrivals: AsyncStream<Int>
+    private let arrived: AsyncStream<Int>.Continuation
+
+    package init(_ inner: any TrackStore, isOpen: Bool = false, failures: [TrackStoreError] = []) {
+        self.inner = inner
+        state = Mutex(State(isOpen: isOpen, failures: failures))
+        (arrivals, arrived) = AsyncStream.makeStream()
+    }
+
+    package func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    package func ingest(_ batches: [IngestBatch]) async -> [IngestOutcome] {
+        arrived.yield(batches.count)
+        await withCheckedContinuation { continuation in
+            let mayPass = state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if mayPass { continuation.resume() }
+        }
+        let failure = state.withLock { $0.failures.isEmpty ? nil : $0.failures.removeFirst() }
+        if let failure { return batches.map { _ in .failed(failure) } }
+        return await inner.ingest(batches)
     }
 }
