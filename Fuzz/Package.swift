@@ -115,7 +115,7 @@ let package = Package(
         .target(
             name: "saker_sim", dependencies: ["DriveSimulation", "Geodesy", "TrackFiles"],
             path: "Rooms/Tools/saker-sim",
-            sources: ["RouteFile.swift", "SimulationError.swift"], swiftSettings: house),
+            sources: ["RouteFile.swift"], swiftSettings: house),
         .target(
             name: "Properties",
             dependencies: [

@@ -1,4 +1,6 @@
 import ArgumentParser
+import Foundation
+import Geodesy
 import Geofencing
 import TrackModel
 
@@ -105,5 +107,111 @@ struct FenceBench: ParsableCommand {
             figure(name, kilobytes / 1024, "MiB, \(set.plans.count) fences of 32 vertices")
             figure("\(name).each", kilobytes * 1024 / Double(max(plans.count, 1)), "bytes a fence")
         }
+    }
+}
+
+/// How fast points are judged, in points a second of user CPU time.
+struct FenceSpeed {
+    let set: FenceSet
+    let tracks: [[FencePoint]]
+
+    struct Result {
+        /// Seconds of user CPU time.
+        var seconds = 0.0
+        var points = 0
+        var alarms = 0
+        /// Fences remembered after each point, all together.
+        var inside = 0
+        /// Points that the judge passed over: no fence was near their way.
+        var skipped = 0
+
+        func each(_ number: Int) -> Double { Double(number) / Double(max(points, 1)) }
+    }
+
+    /// Every vehicle in turn uploads a batch, until all tracks are used up. The memories stay decoded.
+    func play(batch: Int) -> Result {
+        var memories = [EntityMemory](repeating: EntityMemory(), count: tracks.count)
+        var (judge, alarms) = (FenceJudge(), [FenceAlarm]())
+        var result = Result()
+        let longest = tracks.reduce(0) { max($0, $1.count) }
+        let start = Self.processorSeconds
+        for first in stride(from: 0, to: longest, by: batch) {
+            for vehicle in tracks.indices {
+                alarms.removeAll(keepingCapacity: true)
+                var rest = tracks[vehicle].dropFirst(first).prefix(batch)
+                while let point = rest.first {
+                    let passed = judge.passOver(rest, of: &memories[vehicle], by: set)
+                    result.skipped += passed
+                    if passed == 0 { _ = judge.judge(point, of: &memories[vehicle], by: set, into: &alarms) }
+                    let judged = max(passed, 1)
+                    result.points += judged
+                    result.inside += judged * memories[vehicle].pairs.count
+                    rest = rest.dropFirst(judged)
+                }
+                result.alarms += alarms.count
+            }
+        }
+        result.seconds = Self.processorSeconds - start
+        return result
+    }
+
+    /// User time of this process.
+    static var processorSeconds: Double {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        return Double(usage.ru_utime.tv_sec) + Double(usage.ru_utime.tv_usec) / 1e6
+    }
+
+    /// Private memory that no file backs.
+    static func privateKilobytes() throws -> Double {
+        let text = try String(contentsOfFile: "/proc/self/smaps_rollup", encoding: .utf8)
+        let line = text.split(separator: "\n").first { $0.hasPrefix("Anonymous:") }
+        guard let number = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Double($0) }) else {
+            throw CocoaError(.fileReadCorruptFile)
+        }
+        return number
+    }
+}
+
+/// Fences, points and what is inside what for a program that is no part of Saker, in the machine's byte order: the number
+/// of polygons; for each its number of vertices and their longitudes and latitudes; the number of points; for each its
+/// longitude and latitude and its verdict: the sum of the marks of the polygons that it is in. Coordinates are whole 1e-7
+/// degrees as Float64, so that another program computes with the same numbers.
+enum FenceExport {
+    static func write(_ plans: [FencePlan], _ set: FenceSet, _ tracks: [[FencePoint]], to path: String) throws {
+        var data = Data()
+        append(UInt64(plans.count), to: &data)
+        var places: [Int32: UInt64] = [:]
+        for (place, plan) in plans.enumerated() {
+            guard case .polygon(let polygon, _) = plan.shape.body else { continue }
+            places[plan.id] = UInt64(place)
+            append(UInt64(polygon.vertices.count), to: &data)
+            for vertex in polygon.vertices {
+                append(Double(polygon.frame.westE7) + Double(vertex.x), to: &data)
+                append(Double(polygon.frame.southE7) + Double(vertex.y), to: &data)
+            }
+        }
+        append(UInt64(tracks.reduce(0) { $0 + $1.count }), to: &data)
+        var judge = FenceJudge()
+        for point in tracks.joined() {
+            append(Double(point.place.longitudeE7), to: &data)
+            append(Double(point.place.latitudeE7), to: &data)
+            // Near a boundary an entity that nobody knows has no place before its third point.
+            var (memory, alarms) = (EntityMemory(), [FenceAlarm]())
+            for second in 0..<3 as Range<Int64> {
+                let again = FencePoint(time: point.time.adding(milliseconds: second * 1000), place: point.place)
+                _ = judge.judge(again, of: &memory, by: set, into: &alarms)
+            }
+            let inside = memory.pairs.lazy.filter { $0.place == .in }.compactMap { places[$0.fence] }
+            append(inside.reduce(UInt64(0)) { $0 &+ mark($1) }, to: &data)
+        }
+        try data.write(to: URL(fileURLWithPath: path))
+    }
+
+    /// Another number for each polygon, so that a sum tells which they are.
+    private static func mark(_ place: UInt64) -> UInt64 { (place &+ 1) &* 0x9E37_79B9_7F4A_7C15 }
+
+    private static func append(_ value: some BitwiseCopyable, to data: inout Data) {
+        withUnsafeBytes(of: value) { data.append(contentsOf: $0) }
     }
 }

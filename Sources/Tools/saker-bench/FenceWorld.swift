@@ -1,8 +1,10 @@
 import ArgumentParser
 import DriveSimulation
+import FenceFiles
 import Foundation
 import Geodesy
 import Geofencing
+import TrackFiles
 import TrackModel
 
 /// A made-up service: fences, and vehicles that drive where the fences are. The same seed gives the same world.
@@ -145,5 +147,97 @@ struct FenceWorld {
             preconditionFailure("the made-up world lies around 40.0, 116.0")
         }
         return place
+    }
+}
+
+/// Where the points are that a bench judges.
+enum FencePattern: String, CaseIterable {
+    /// Single places of the distribution of the fences: no drive, so nothing is remembered.
+    case places = "p1"
+    /// Drives in steps of 75 m; a point of each vehicle in turn.
+    case byTime = "p2"
+    /// The same drives, vehicle by vehicle in batches.
+    case byVehicle = "p3"
+    /// As ``byVehicle``, in steps of 15 m.
+    case slow = "p4"
+    /// Parked, with a jitter of 4 m.
+    case parked = "p5"
+    /// A recorded drive.
+    case recorded = "p6"
+
+    struct Run {
+        let batch: Int
+        let tracks: [[FencePoint]]
+    }
+
+    private static let start = Timestamp(seconds: 1_795_000_000)
+
+    /// Empty when there is no recorded drive and it is asked for.
+    func runs(in world: inout FenceWorld, _ recorded: [FencePoint]) -> [Run] {
+        func drives(_ count: Int, _ points: Int, _ make: (inout FenceWorld, Int) -> [FencePoint]) -> [[FencePoint]] {
+            (0..<count).map { _ in make(&world, points) }
+        }
+        func stepping(_ stride: Double) -> (inout FenceWorld, Int) -> [FencePoint] {
+            { $0.drive(points: $1, stride: stride, from: Self.start) }
+        }
+        func batches(_ make: (inout FenceWorld, Int) -> [FencePoint]) -> [Run] {
+            [Run(batch: 6, tracks: drives(2000, 96, make)), Run(batch: 1000, tracks: drives(100, 1000, make))]
+        }
+        switch self {
+        case .places: return [Run(batch: 1, tracks: drives(192_000, 1, stepping(75)))]
+        case .byTime: return [Run(batch: 1, tracks: drives(10_000, 100, stepping(75)))]
+        case .byVehicle: return batches(stepping(75))
+        case .slow: return batches(stepping(15))
+        case .parked: return batches { $0.parked(points: $1, from: Self.start) }
+        case .recorded:
+            guard !recorded.isEmpty else { return [] }
+            return [6, 1000].map { Run(batch: $0, tracks: Array(repeating: recorded, count: 100)) }
+        }
+    }
+}
+
+/// Real fences and real drives for the benches of fences.
+enum FenceFile {
+    /// The polygons of a GeoJSON file or a GeoPackage. What is no fence is passed over and counted on standard error.
+    static func shapes(_ path: String) throws -> [Shape] {
+        var features = try FileFeatures(ByteSource(path: path))
+        var (shapes, refused) = ([Shape](), 0)
+        while let feature = try features.next() {
+            guard case .feature(let feature) = feature else {
+                refused += 1
+                continue
+            }
+            for case .polygon(let parts) in feature.geometry.parts {
+                do throws(ShapeError) {
+                    shapes.append(try ShapeDraft(.polygon(parts)).shape())
+                } catch {
+                    refused += 1
+                }
+            }
+        }
+        if refused > 0 {
+            FileHandle.standardError.write(Data("saker-bench: \(path): \(refused) features are no fences\n".utf8))
+        }
+        guard !shapes.isEmpty else { throw ValidationError("\(path) has no polygon") }
+        return shapes
+    }
+
+    /// The places of a GPX file or of a PLT file (Geolife), 5 s apart.
+    static func drive(_ path: String) throws -> [FencePoint] {
+        let places: [Coordinate]
+        if path.hasSuffix(".plt") {
+            places = try String(contentsOfFile: path, encoding: .utf8).split(whereSeparator: \.isNewline).dropFirst(6)
+                .compactMap { line in
+                    let fields = line.split(separator: ",").prefix(2).compactMap { Double($0) }
+                    return fields.count == 2 ? Coordinate(latitude: fields[0], longitude: fields[1]) : nil
+                }
+        } else {
+            places = try RealTrack.gpx(path).map(\.fix.coordinate)
+        }
+        guard !places.isEmpty else { throw ValidationError("\(path) has no place") }
+        let start = Timestamp(seconds: 1_795_000_000)
+        return places.enumerated().map { index, place in
+            FencePoint(time: start.adding(milliseconds: Int64(index) * 5000), place: place, accuracy: 50)
+        }
     }
 }
