@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test func statusShowsAndJSONGivesWhatTheSocketGave() async throws {
-        let _ = LocalTime.isUTC
+        let _ = LocalZone.isUTC
         let reply: JSONValue = ["status": try JSONValue(encoding: SampleStatus.tracked)]
         let agent = try await ScriptedServer.start(["GetStatus": .reply(reply)])
         let shown = try await agent.saker("status")
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test func alarmsAreListedAsAsked() async throws {
-        let _ = LocalTime.isUTC
+        let _ = LocalZone.isUTC
         let reply: JSONValue = [
             "alarms": [
                 [

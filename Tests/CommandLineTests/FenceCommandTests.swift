@@ -4,6 +4,7 @@ import Geodesy
 import Geofencing
 import JSON
 import ProgramTestKit
+import Terminal
 import Testing
 import Varlink
 
@@ -257,7 +258,7 @@ import Varlink
     }
 
     @Test func statusAsksAboutTheVehicleOrAPlace() async throws {
-        let now = TimeText.now
+        let now = LocalTime.now
         let agent = try await ScriptedServer.start(
             answers([
                 "GetFenceStatus": .reply([

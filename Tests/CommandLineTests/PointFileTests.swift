@@ -32,7 +32,7 @@ import Testing
     }
 
     init() {
-        _ = LocalTime.isUTC
+        _ = LocalZone.isUTC
     }
 
     @Test func oneBadNumberCostsOneRow() async throws {

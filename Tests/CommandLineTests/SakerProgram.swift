@@ -45,7 +45,7 @@ enum SakerProgram {
 }
 
 /// Local times of tests are UTC.
-enum LocalTime {
+enum LocalZone {
     static let isUTC: Bool = {
         setenv("TZ", "UTC", 1)
         tzset()

@@ -1,5 +1,6 @@
 import AgentControl
 import JSON
+import Terminal
 import Testing
 import Varlink
 
@@ -7,7 +8,7 @@ import Varlink
 
 @Suite struct StatusViewTests {
     init() {
-        _ = LocalTime.isUTC
+        _ = LocalZone.isUTC
     }
 
     @Test func aTrackedBoxIsShownWhole() {
@@ -127,9 +128,9 @@ import Varlink
     }
 
     @Test func aClockThatWasNeverSetTellsNoAges() {
-        #expect(TimeText.both(1_772_670_000_000, now: 12_000) == "2026-03-05 00:20:00+00:00")
-        #expect(TimeText.both(12_000, now: 1_772_670_000_000) == "1970-01-01 00:00:12+00:00")
-        #expect(TimeText.both(10_000, now: 12_000) == "1970-01-01 00:00:10+00:00 (2 s ago)")
+        #expect(LocalTime.both(1_772_670_000_000, now: 12_000) == "2026-03-05 00:20:00+00:00")
+        #expect(LocalTime.both(12_000, now: 1_772_670_000_000) == "1970-01-01 00:00:12+00:00")
+        #expect(LocalTime.both(10_000, now: 12_000) == "1970-01-01 00:00:10+00:00 (2 s ago)")
     }
 
     /// Every status at every width: no line is wider than the terminal unless a single word is, and no word is lost.

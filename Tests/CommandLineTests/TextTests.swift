@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct TextTests {
     init() {
-        _ = LocalTime.isUTC
+        _ = LocalZone.isUTC
     }
 
     @Test func aScreenIsDrawnInPlaceOnATerminalOnly() {
@@ -58,13 +58,13 @@ import Testing
             (7_385_000, "2 h 3 min ago"), (360_000_000, "4 d 4 h ago"), (-1_000, "in 1 s"),
         ] as [(Int64, String)])
     func relativeTimesUseTheTwoLargestUnits(age: Int64, text: String) {
-        #expect(TimeText.relative(1_772_670_030_000 - age, now: 1_772_670_030_000) == text)
+        #expect(DurationText.relative(1_772_670_030_000 - age, now: 1_772_670_030_000) == text)
     }
 
     /// What a table shows can be given back to an option.
     @Test func aLocalTimeNamesItsZoneAndIsReadBack() {
         for time in [Int64(0), 1_772_670_030_000, 1_783_000_000_000] {
-            let text = TimeText.local(time)
+            let text = LocalTime.text(time)
             #expect(text.wholeMatch(of: /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[+-]\d\d:\d\d/) != nil, "\(text)")
             #expect(TimeExpression(text, now: 0)?.milliseconds == time, "\(text)")
         }
@@ -72,9 +72,9 @@ import Testing
 
     @Test func noTimeIsTooFarToBeShown() {
         for time in [Int64.min, .max, 0, -1] {
-            #expect(!TimeText.local(time).isEmpty)
-            #expect(!TimeText.relative(time, now: 5).isEmpty)
-            #expect(!TimeText.relative(5, now: time).isEmpty)
+            #expect(!LocalTime.text(time).isEmpty)
+            #expect(!DurationText.relative(time, now: 5).isEmpty)
+            #expect(!DurationText.relative(5, now: time).isEmpty)
         }
     }
 
@@ -91,7 +91,7 @@ import Testing
     private static let now: Int64 = 1_772_670_030_000
 
     init() {
-        _ = LocalTime.isUTC
+        _ = LocalZone.isUTC
     }
 
     private static let times: [(String, Int64)] = [

@@ -9,7 +9,7 @@ import Varlink
 /// The verdicts as functions of the facts.
 @Suite struct DiagnosisTests {
     init() {
-        _ = LocalTime.isUTC
+        _ = LocalZone.isUTC
     }
 
     @Test(

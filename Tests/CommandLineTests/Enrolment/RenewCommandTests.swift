@@ -5,6 +5,7 @@ import HTTPExchange
 import JSON
 import ProgramTestKit
 import SecureLink
+import Terminal
 import Testing
 
 @testable import SakerCommand
@@ -90,7 +91,7 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
         // The agent takes the name of a moved device by itself: there is nothing to do, today and after each renewal.
         #expect(!result.output.contains("van_08") && !result.output.contains("service"), "\(result.output)")
-        #expect(try until > TimeText.now / 1000)
+        #expect(try until > LocalTime.now / 1000)
         try await server.stop()
     }
 

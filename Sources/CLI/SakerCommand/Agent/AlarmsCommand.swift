@@ -72,7 +72,7 @@ struct AlarmsCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let now = TimeText.now
+        let now = LocalTime.now
         let from = try from.map { try TimeArgument.parse($0, "--from", now: now) }
         let through = try through.map { try TimeArgument.parse($0, "--through", now: now) }
         let filter: [String: JSONValue?] = [
@@ -108,7 +108,7 @@ enum AlarmView {
         ])
         for alarm in reply.alarms {
             table.add(
-                "\(alarm.number)", TimeText.local(alarm.time ?? alarm.received), alarm.entity, kind(alarm),
+                "\(alarm.number)", LocalTime.text(alarm.time ?? alarm.received), alarm.entity, kind(alarm),
                 content(alarm))
         }
         return table.lines(width: width)
@@ -146,7 +146,7 @@ enum AlarmView {
         if let group = body["group"]?.stringValue {
             text = "\(action) group \(group) by \(name.isEmpty ? "fence \(number)" : name)"
         }
-        if let inside = body["inside"]?.integerValue { text += ", inside for \(TimeText.duration(inside))" }
+        if let inside = body["inside"]?.integerValue { text += ", inside for \(DurationText.text(inside))" }
         if let parameters = body["params"], parameters.objectValue?.isEmpty == false { text += " \(parameters)" }
         return text
     }

@@ -143,7 +143,7 @@ enum AttributesView {
     /// `seconds` within what 64 bits of milliseconds hold.
     private static func duration(_ seconds: Double) -> String {
         let milliseconds = min(max(seconds, 0), 1e12) * 1000
-        return milliseconds < 1000 ? "\(Quantity.decimal(seconds, 1)) s" : TimeText.duration(Int64(milliseconds))
+        return milliseconds < 1000 ? "\(Quantity.decimal(seconds, 1)) s" : DurationText.text(Int64(milliseconds))
     }
 }
 

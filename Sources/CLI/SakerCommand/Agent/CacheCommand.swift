@@ -29,7 +29,7 @@ struct CacheCommand: ParsableCommand {
 
         func run() async throws {
             try await agent.call(.getCacheInfo, ["entities": entities.list]) { (reply: CacheInfoReply) in
-                let now = TimeText.now
+                let now = LocalTime.now
                 return CacheView.lines(reply.cache, now: now).flatMap { TextFold.lines($0, width: table.width) } + [""]
                     + Self.lines(reply.entities, now: now, width: table.width)
             }
@@ -43,9 +43,9 @@ struct CacheCommand: ParsableCommand {
             ])
             for entity in entities {
                 table.add(
-                    entity.entity, Quantity.count(entity.points), entity.firstTime.map(TimeText.local) ?? "",
-                    entity.lastTime.map(TimeText.local) ?? "",
-                    entity.firstTime.map { TimeText.relative($0, now: now) } ?? "")
+                    entity.entity, Quantity.count(entity.points), entity.firstTime.map(LocalTime.text) ?? "",
+                    entity.lastTime.map(LocalTime.text) ?? "",
+                    entity.firstTime.map { DurationText.relative($0, now: now) } ?? "")
             }
             return table.lines(width: width)
         }
@@ -73,7 +73,7 @@ struct CacheCommand: ParsableCommand {
         var yes = false
 
         func run() async throws {
-            let now = TimeText.now
+            let now = LocalTime.now
             let from = try from.map { try TimeArgument.parse($0, "--from", now: now) }
             let through = try through.map { try TimeArgument.parse($0, "--through", now: now) }
             if !yes { try await ask(from, through) }
@@ -94,9 +94,9 @@ struct CacheCommand: ParsableCommand {
             let info: CacheInfoReply = try AgentOptions.decoded(reply)
             let whose = entity.isEmpty ? "all entities" : entity.joined(separator: ", ").printable
             let range = [
-                from.map { "from \(TimeText.local($0))" }, through.map { "up to \(TimeText.local($0))" },
+                from.map { "from \(LocalTime.text($0))" }, through.map { "up to \(LocalTime.text($0))" },
             ].compactMap { $0 }.joined(separator: " ")
-            for line in Info.lines(info.entities, now: TimeText.now, width: TerminalSize.columns) {
+            for line in Info.lines(info.entities, now: LocalTime.now, width: TerminalSize.columns) {
                 Output.print(line)
             }
             Output.ask(
@@ -122,7 +122,7 @@ enum CacheView {
             "\(Quantity.count(cache.points, "point")) to upload\(sent), \(Quantity.bytes(cache.bytes))\(limit)"
         ]
         if let first = cache.firstTime, cache.points > 0 {
-            lines.append("the oldest of \(TimeText.both(first, now: now))")
+            lines.append("the oldest of \(LocalTime.both(first, now: now))")
         }
         if cache.state == .memory {
             lines.append("IN MEMORY ONLY: " + (cache.lastError ?? "the disk refuses writes"))
@@ -136,7 +136,7 @@ enum CacheView {
     static func room(_ cache: CacheStatus, now: Int64, isOnline: Bool, isLosing: Bool) -> String? {
         guard cache.state == .disk, let time = cache.timeToFull else { return nil }
         if time == 0, !isOnline, cache.points > 0 {
-            let next = cache.firstTime.map { ", from \(TimeText.local($0)) on" } ?? ""
+            let next = cache.firstTime.map { ", from \(LocalTime.text($0)) on" } ?? ""
             return isLosing
                 ? "FULL: points are lost; the next ones drop the oldest\(next)"
                 : "no room is left: the next points drop the oldest\(next)"
@@ -147,8 +147,8 @@ enum CacheView {
                 : "there is no room for points"
         }
         return isOnline
-            ? "room for \(TimeText.duration(time)) without a connection, at the present rate"
-            : "full in \(TimeText.duration(time)) at the present rate, then the oldest points are dropped"
+            ? "room for \(DurationText.text(time)) without a connection, at the present rate"
+            : "full in \(DurationText.text(time)) at the present rate, then the oldest points are dropped"
     }
 
     private static func share(_ bytes: Int64, of limit: Int64) -> String {

@@ -60,7 +60,7 @@ struct StatusCommand: AsyncParsableCommand {
                     Output.complain("saker: \(failure)")
                 } else {
                     Output.styled(
-                        screen.draw([TimeText.clock(TimeText.now) + "  \(failure)"], on: Console.size))
+                        screen.draw([LocalTime.clock(LocalTime.now) + "  \(failure)"], on: Console.size))
                 }
             }
         }

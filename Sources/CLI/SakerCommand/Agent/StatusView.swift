@@ -37,7 +37,7 @@ struct StatusView {
     private var now: Int64 { status.time }
 
     private func since(_ time: Int64?) -> String {
-        time.map { " since \(TimeText.both($0, now: now))" } ?? ""
+        time.map { " since \(LocalTime.both($0, now: now))" } ?? ""
     }
 
     /// Nothing while everything that the agent was told is on the disk.
@@ -79,10 +79,10 @@ struct StatusView {
             case .gathering: "gathering every \(status.settings.gatherInterval) s"
             }
         let parked = status.gather.parkedSince.map { time in
-            "parked since \(TimeText.both(time, now: now))"
+            "parked since \(LocalTime.both(time, now: now))"
                 + (status.settings.parkingInterval.map { ", a point every \($0) s" } ?? "")
         }
-        let last = status.gather.lastPointTime.map { "last point \(TimeText.both($0, now: now))" }
+        let last = status.gather.lastPointTime.map { "last point \(LocalTime.both($0, now: now))" }
         let dates = status.gather.dates
         return [state + since(status.gather.since)] + [parked, last, dates?.text, dates?.remedy].compactMap { $0 }
     }
@@ -104,7 +104,7 @@ struct StatusView {
         if feed.state == .unreachable || feed.state == .permissionDenied, let error = feed.lastError,
             error.contains("gpsd ")
         {
-            return [error, feed.since.map { "since \(TimeText.both($0, now: now))" }].compactMap { $0 }
+            return [error, feed.since.map { "since \(LocalTime.both($0, now: now))" }].compactMap { $0 }
         }
         let place = [feed.source.map { "gpsd at \($0)" }, feed.device].compactMap { $0 }.joined(separator: ", ")
         return [state + since(feed.since), place, feed.lastError ?? ""].filter { !$0.isEmpty }
@@ -121,9 +121,9 @@ struct StatusView {
             fix.altitude.map { "altitude \(Quantity.decimal($0, 0)) m" },
         ]
         let details = (quality + motion).compactMap { $0 }.joined(separator: ", ")
-        let age = fix.age < 1000 ? "now" : TimeText.duration(fix.age) + " ago"
+        let age = fix.age < 1000 ? "now" : DurationText.text(fix.age) + " ago"
         return [
-            "\(Quantity.place(fix.latitude, fix.longitude)) at \(TimeText.local(fix.time)) (\(age))", details,
+            "\(Quantity.place(fix.latitude, fix.longitude)) at \(LocalTime.text(fix.time)) (\(age))", details,
         ].filter { !$0.isEmpty }
     }
 
@@ -139,7 +139,7 @@ struct StatusView {
         if let error = link.lastError { lines.append(error) }
         if let next = link.nextTryTime {
             let tries = link.attempts.map { ", \($0) so far" } ?? ""
-            lines.append("next try \(TimeText.relative(next, now: now))\(tries)")
+            lines.append("next try \(DurationText.relative(next, now: now))\(tries)")
         }
         return lines
     }
@@ -171,7 +171,7 @@ struct StatusView {
         }
         if let last = fences.lastAlarmTime {
             lines.append(
-                "\(Quantity.count(fences.alarms, "alarm")) since the start, the last \(TimeText.both(last, now: now))")
+                "\(Quantity.count(fences.alarms, "alarm")) since the start, the last \(LocalTime.both(last, now: now))")
         }
         if let error = fences.lastError {
             lines.append("\(Quantity.count(fences.waiting, "alarm")) NOT ON THE DISK: \(error)")
@@ -198,7 +198,7 @@ struct StatusView {
     private var lost: [(String, [String])] {
         let counted = counted("Lost", status.counters.lost)
         guard let row = counted.first else { return [("Lost", ["nothing since the agent started"])] }
-        let last = status.counters.lastLossTime.map { "the last \(TimeText.both($0, now: now))" }
+        let last = status.counters.lastLossTime.map { "the last \(LocalTime.both($0, now: now))" }
         return [(row.0, row.1 + (last.map { [$0] } ?? []))]
     }
 
@@ -218,7 +218,7 @@ struct StatusView {
     }
 
     private var agent: String {
-        "sakerd \(status.version), up \(TimeText.duration(max(now &- status.startedTime, 0)))"
+        "sakerd \(status.version), up \(DurationText.text(max(now &- status.startedTime, 0)))"
     }
 }
 
@@ -256,7 +256,7 @@ enum HealthView {
         var lines = health.troubles.map { "TROUBLE: \($0.text)" }
         if lines.isEmpty { lines = ["well"] }
         if let end = health.certificateEndTime {
-            lines.append("own certificate until \(TimeText.both(end, now: status.time))")
+            lines.append("own certificate until \(LocalTime.both(end, now: status.time))")
         }
         lines.append(told(health, status))
         return [("Health", lines)]
@@ -264,7 +264,7 @@ enum HealthView {
 
     private static func told(_ health: HealthStatus, _ status: AgentStatus) -> String {
         guard let time = health.toldTime else { return "the server has not been told since the agent started" }
-        return "the server was told \(TimeText.relative(time, now: status.time))"
+        return "the server was told \(DurationText.relative(time, now: status.time))"
     }
 }
 
@@ -281,7 +281,7 @@ enum ServerFencesView {
         guard fences.version > 0 else { return ["none yet"] }
         var lines = ["\(Quantity.count(fences.kept, "fence")), inside \(Quantity.count(fences.inside))"]
         if let time = fences.changedTime {
-            lines.append("version \(fences.version), changed \(TimeText.both(time, now: now))")
+            lines.append("version \(fences.version), changed \(LocalTime.both(time, now: now))")
         }
         if let metres = fences.completeWithin {
             lines.append("only the nearest ones: all within \(Quantity.distance(Double(metres)))")
@@ -321,7 +321,7 @@ enum ServerFencesView {
         if fences.unconfirmed > 0 { parts.append("\(Quantity.count(fences.unconfirmed)) NOT CONFIRMED in time") }
         var lines = parts.isEmpty ? [] : [parts.joined(separator: ", ")]
         if fences.reportsWaiting > 0 {
-            let since = fences.reportsWaitingSince.map { ", no answer since \(TimeText.both($0, now: now))" } ?? ""
+            let since = fences.reportsWaitingSince.map { ", no answer since \(LocalTime.both($0, now: now))" } ?? ""
             let elsewhere = fences.reportsElsewhere.flatMap { count in
                 count > 0 ? ", \(Quantity.count(count)) of them for another entity or service" : nil
             }

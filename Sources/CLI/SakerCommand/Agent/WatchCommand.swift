@@ -57,7 +57,7 @@ struct EventView {
 
     static func line(_ event: AgentEvent) -> String {
         let kind = event.kind + String(repeating: " ", count: max(10 - event.kind.count, 0))
-        return "\(TimeText.clock(event.time))  \(kind)  \(text(event))".printable
+        return "\(LocalTime.clock(event.time))  \(kind)  \(text(event))".printable
     }
 
     private static func text(_ event: AgentEvent) -> String {
@@ -86,7 +86,7 @@ struct EventView {
         let server = link.server.flatMap { error?.hasPrefix($0) == true ? nil : $0 }
         return [
             link.words, server, link.session.map { "session \($0)" }, error,
-            link.nextTryTime.map { "next try \(TimeText.relative($0, now: time))" },
+            link.nextTryTime.map { "next try \(DurationText.relative($0, now: time))" },
         ].compactMap { $0 }.joined(separator: ", ")
     }
 

@@ -124,8 +124,8 @@ struct Examination {
         guard let status else {
             // Only a clock kept by systemd says so in a file.
             return ClockFacts(
-                isSynchronised: access("/run/systemd/timesync/synchronized", F_OK) == 0 ? true : nil, time: TimeText.now
-            )
+                isSynchronised: access("/run/systemd/timesync/synchronized", F_OK) == 0 ? true : nil,
+                time: LocalTime.now)
         }
         let receiver = status.feed.lastFix.flatMap { fix -> Int64? in
             let (time, overflow) = fix.time.addingReportingOverflow(fix.age)

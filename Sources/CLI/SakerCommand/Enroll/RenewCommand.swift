@@ -99,7 +99,7 @@ struct RenewCommand: AsyncParsableCommand {
             throw CommandFailure(.failed, error.detail)
         }
         let plan = RenewalPlan(certificate.leaf)
-        let state = plan.state(at: TimeText.now / 1000)
+        let state = plan.state(at: LocalTime.now / 1000)
         let isForeign = vehicle.hasForeign(certificate)
         guard case .early(let due) = state, !force, !isForeign else { return (vehicle, state, isForeign) }
         say("The certificate lasts until \(Self.date(plan.until)). It is renewed from \(Self.date(due)) on.")
@@ -168,7 +168,7 @@ struct RenewCommand: AsyncParsableCommand {
     }
 
     private static func date(_ seconds: Int64) -> String {
-        TimeText.local(seconds.multipliedReportingOverflow(by: 1000).partialValue)
+        LocalTime.text(seconds.multipliedReportingOverflow(by: 1000).partialValue)
     }
 
     private static func advice(_ state: RenewalPlan.State) -> String {

@@ -46,7 +46,7 @@ struct FenceImportCommand: AsyncParsableCommand {
     @OptionGroup(title: "What the fences tell") var rules: FenceRuleOptions
 
     func run() async throws {
-        let now = TimeText.now
+        let now = LocalTime.now
         let name = alias ?? String(file.split(separator: "/").last ?? "")
         guard !name.isEmpty, name.utf8.count <= FenceOrigin.mostNameBytes else {
             throw CommandFailure(.usage, "'\(name.shortened)' is no name for the file: give one with --as".printable)

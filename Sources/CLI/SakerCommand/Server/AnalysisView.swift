@@ -89,14 +89,14 @@ enum AnalysisView {
         func lines(_ width: Int?) -> [String] {
             var table = TextTable.pairs
             table.add("Distance", Quantity.distance(metres))
-            table.add("Duration", TimeText.duration(seconds * 1000))
+            table.add("Duration", DurationText.text(seconds * 1000))
             table.add("Average", seconds > 0 ? Quantity.speed(metres / Double(seconds)) : "-")
             table.add("Fastest", fastest.map { Quantity.decimal($0, 1) + " km/h" } ?? "-")
             var lines = table.lines(width: width)
             if !events.isEmpty {
                 var list = TextTable(["TIME", "EVENT", .text("DETAIL"), TextTable.Column("PLACE", rank: 1)])
                 for event in events.sorted(by: { $0.time < $1.time }) {
-                    list.add(TimeText.local(event.time.clamped * 1000), event.name, event.detail, event.place)
+                    list.add(LocalTime.text(event.time.clamped * 1000), event.name, event.detail, event.place)
                 }
                 lines += [""] + list.lines(width: width)
             }
@@ -111,20 +111,20 @@ enum AnalysisView {
     }
 
     private static func time(_ value: JSONValue, _ key: String) -> String {
-        TimeText.local((value[key]?.integerValue ?? 0).clamped * 1000)
+        LocalTime.text((value[key]?.integerValue ?? 0).clamped * 1000)
     }
 
     /// The end, or that the range ended first.
     private static func end(_ value: JSONValue) -> String {
         ["end", "both"].contains(value["open"]?.stringValue)
             ? "goes on"
-            : TimeText.local(
+            : LocalTime.text(
                 endOf: (value["end_time"]?.integerValue ?? 0).clamped * 1000,
                 from: (value["start_time"]?.integerValue ?? 0).clamped * 1000)
     }
 
     private static func duration(_ value: JSONValue) -> String {
-        TimeText.duration((value["duration"]?.integerValue ?? 0).clamped * 1000)
+        DurationText.text((value["duration"]?.integerValue ?? 0).clamped * 1000)
     }
 
     fileprivate static func place(_ value: JSONValue?) -> String {
@@ -148,12 +148,12 @@ enum GapView {
         var table = TextTable(["FROM", TextTable.Column("TO", rank: 1), .number("DURATION"), .text("REASON")])
         for gap in gaps {
             table.add(
-                TimeText.local(gap.start * 1000), TimeText.local(endOf: gap.end * 1000, from: gap.start * 1000),
-                TimeText.duration((gap.end - gap.start) * 1000), text(gap))
+                LocalTime.text(gap.start * 1000), LocalTime.text(endOf: gap.end * 1000, from: gap.start * 1000),
+                DurationText.text((gap.end - gap.start) * 1000), text(gap))
         }
         let seconds = gaps.reduce(0) { $0 + max($1.end - $1.start, 0) }
         return table.lines(width: width) + [
-            "", "\(Quantity.count(Int64(gaps.count), "gap")), \(TimeText.duration(seconds * 1000))",
+            "", "\(Quantity.count(Int64(gaps.count), "gap")), \(DurationText.text(seconds * 1000))",
         ]
     }
 

@@ -250,7 +250,7 @@ struct EntityListing {
             let answer = try await ask([("page_index", String(index)), ("page_size", String(Self.pageSize))])
             if json { Output.print(json: answer.description) }
             let entities = answer["entities"]?.arrayValue ?? []
-            for entity in entities { table.add(row(entity, now: TimeText.now)) }
+            for entity in entities { table.add(row(entity, now: LocalTime.now)) }
             count += Int64(entities.count)
             guard !entities.isEmpty, count < answer["total"]?.integerValue ?? 0 else { break }
         }
@@ -270,8 +270,8 @@ struct EntityListing {
         }
         let distance = point?["distance"]?.doubleValue.map { Quantity.decimal($0, 0) + " m" } ?? ""
         return [
-            entity["entity_name"]?.stringValue ?? "?", time.map(TimeText.local) ?? "never",
-            time.map { TimeText.relative($0, now: now) } ?? "", place,
+            entity["entity_name"]?.stringValue ?? "?", time.map(LocalTime.text) ?? "never",
+            time.map { DurationText.relative($0, now: now) } ?? "", place,
         ] + (withDistances ? [distance] : []) + [entity["entity_desc"]?.stringValue ?? ""]
     }
 }

@@ -75,7 +75,7 @@ struct TrackCommand: ParsableCommand {
                 return (name, answer)
             }
             if server.json { return Output.print(json: answer.description) }
-            for line in TrackView.latest(answer, entity: name, now: TimeText.now, width: TerminalSize.columns) {
+            for line in TrackView.latest(answer, entity: name, now: LocalTime.now, width: TerminalSize.columns) {
                 Output.print(line)
             }
             if options.contains(where: { $0 == (.needRoads, "1") }) { RoadsRemark(answer)?.show(inTable: true) }
@@ -170,7 +170,7 @@ struct TrackRangeOptions: ParsableArguments {
     static func seconds(from start: Int64, to end: Int64) throws(CommandFailure) -> ClosedRange<Int64> {
         guard start <= end else {
             throw CommandFailure(
-                .usage, "--from (\(TimeText.local(start))) lies after --to (\(TimeText.local(end)))")
+                .usage, "--from (\(LocalTime.text(start))) lies after --to (\(LocalTime.text(end)))")
         }
         let (first, last) = (max(start / 1000, 0), max(end / 1000, 0))
         guard last - first <= 366 * 86_400 else {
@@ -184,7 +184,7 @@ struct TrackRangeOptions: ParsableArguments {
         _ body: (_ entity: String, _ range: ClosedRange<Int64>, _ client: WebClient, _ ask: @escaping RangeAsk)
             async throws -> Result
     ) async throws -> Result {
-        let range = try seconds(now: TimeText.now)
+        let range = try seconds(now: LocalTime.now)
         return try await WebClient.with(server) { client in
             let name = try await client.entity(entity)
             return try await body(name, range, client) { path, part, parameters in

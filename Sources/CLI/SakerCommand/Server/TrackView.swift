@@ -11,7 +11,7 @@ enum TrackView {
         var table = TextTable.pairs
         table.add("Entity", entity)
         table.add("Place", place(point))
-        table.add("Time", time < Int64.max / 1000 ? TimeText.both(time * 1000, now: now) : String(time))
+        table.add("Time", time < Int64.max / 1000 ? LocalTime.both(time * 1000, now: now) : String(time))
         for (title, text) in details(point) { table.add(title, text) }
         if let limit = answer["limit_speed"]?.doubleValue, limit > 0 {
             table.add("Limit", Quantity.decimal(limit, 0) + " km/h")
@@ -74,7 +74,7 @@ enum TrackView {
             }
             let time = point["loc_time"]?.integerValue ?? 0
             let cells = [
-                time.magnitude < UInt64(Int64.max / 1000) ? TimeText.local(time * 1000) : String(time),
+                time.magnitude < UInt64(Int64.max / 1000) ? LocalTime.text(time * 1000) : String(time),
                 number("latitude", 6), number("longitude", 6), number("speed", 1), number("direction", 0),
                 number("height", 0), number("radius", 1),
             ].prefix(columns.count)
@@ -115,7 +115,7 @@ enum TrackView {
         var table = TextTable(["TIME", "PLACE", .text("REASON")])
         for point in points {
             table.add(
-                TimeText.local((point["loc_time"]?.integerValue ?? 0).clamped * 1000), place(point),
+                LocalTime.text((point["loc_time"]?.integerValue ?? 0).clamped * 1000), place(point),
                 point["_reason"]?.stringValue ?? "?")
         }
         return lines + [""] + table.lines(width: width)

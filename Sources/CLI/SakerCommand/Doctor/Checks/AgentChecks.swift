@@ -14,7 +14,7 @@ enum AgentChecks {
         case .status(let status):
             let found =
                 "sakerd \(status.version) answers at \(facts.socket), started "
-                + TimeText.relative(status.startedTime, now: status.time)
+                + DurationText.relative(status.startedTime, now: status.time)
             guard let unit = facts.unit, unit.restarts > manyRestarts else { return .ok(.agent, found) }
             return .warning(
                 .agent, "\(found); systemd has restarted it \(unit.restarts) times",
@@ -112,7 +112,7 @@ enum AgentChecks {
             guard status.gather.state == .gathering else {
                 return .ok(.gather, "told to gather \(pace), waits for a fix")
             }
-            let last = status.gather.lastPointTime.map { ", last point of \(TimeText.local($0))" } ?? ""
+            let last = status.gather.lastPointTime.map { ", last point of \(LocalTime.text($0))" } ?? ""
             return .ok(.gather, pace + last)
         }
     }

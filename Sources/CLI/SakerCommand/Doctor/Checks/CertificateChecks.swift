@@ -1,5 +1,6 @@
 import AgentControl
 import Diagnosing
+import Terminal
 
 /// The certificate files of this vehicle and how long they last.
 enum CertificateCheck {
@@ -30,11 +31,11 @@ enum CertificateCheck {
             return .notChecked(.certificates, "this user may not read \(file.path)", "sudo saker doctor")
         case .unreadable(let reason): return .failed(.certificates, "\(file.path): \(reason)", remedy)
         case .validity(let from, let until):
-            let end = TimeText.local(until.multipliedReportingOverflow(by: 1000).partialValue)
+            let end = LocalTime.text(until.multipliedReportingOverflow(by: 1000).partialValue)
             if until <= now { return .failed(.certificates, "\(file.path) ended at \(end)", remedy) }
             if from > now {
                 return .warning(
-                    .certificates, "\(file.path) begins only at \(TimeText.local(from * 1000))",
+                    .certificates, "\(file.path) begins only at \(LocalTime.text(from * 1000))",
                     Remedy.lookAtClock)
             }
             let days = (until - now) / 86_400
@@ -117,6 +118,6 @@ enum IdentityCheck {
     }
 
     private static func date(_ seconds: Int64) -> String {
-        TimeText.local(seconds.multipliedReportingOverflow(by: 1000).partialValue)
+        LocalTime.text(seconds.multipliedReportingOverflow(by: 1000).partialValue)
     }
 }

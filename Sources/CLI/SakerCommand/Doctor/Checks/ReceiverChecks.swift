@@ -80,7 +80,7 @@ enum ReceiverChecks {
         var found = "\(mode)D"
         if let accuracy { found += ", accurate to \(Quantity.decimal(accuracy, 1)) m" }
         if let satellites { found += ", \(satellites) satellites" }
-        if age > 0 { found += ", \(TimeText.duration(age)) old" }
+        if age > 0 { found += ", \(DurationText.text(age)) old" }
         let antenna = "Give the antenna a freer view of the sky. See the satellites: \(Remedy.satellites)"
         if age > oldFix {
             return .warning(
@@ -121,7 +121,7 @@ enum ClockCheck {
         }
         if clock.time < madeAt {
             return .warning(
-                .clock, "it says \(TimeText.local(clock.time)), which is before this program was built; \(text)", keep)
+                .clock, "it says \(LocalTime.text(clock.time)), which is before this program was built; \(text)", keep)
         }
         if let dates = facts.status?.gather.dates, dates.kind == .disagreement {
             return .warning(.clock, "\(dates.text); \(text)", dates.remedy)
@@ -138,7 +138,7 @@ enum ClockCheck {
 
     private static func difference(_ milliseconds: Int64) -> String {
         if milliseconds.magnitude < 1000 { return "agrees" }
-        let span = TimeText.duration(Int64(clamping: milliseconds.magnitude))
+        let span = DurationText.text(Int64(clamping: milliseconds.magnitude))
         return "\(span) \(milliseconds > 0 ? "ahead" : "behind")"
     }
 }

@@ -242,7 +242,7 @@ enum FenceCheck {
         guard fences.version > 0 else { return "no fences of the server yet" }
         var text = "\(Quantity.count(fences.kept, "fence")) of the server"
         if fences.completeWithin != nil { text += ", only the nearest ones" }
-        if let time = fences.changedTime { text += ", changed \(TimeText.relative(time, now: now))" }
+        if let time = fences.changedTime { text += ", changed \(DurationText.relative(time, now: now))" }
         return text
     }
 
@@ -279,7 +279,7 @@ enum FenceCheck {
             if wait >= longWait {
                 return (
                     "\(Quantity.count(fences.reportsWaiting, "report")) of alarms without an answer for "
-                        + TimeText.duration(wait),
+                        + DurationText.text(wait),
                     "On the server: journalctl -u saker-server. saker reconnect sends the reports again"
                 )
             }

@@ -90,7 +90,7 @@ enum StorageChecks {
         guard let status = facts.status else { return .notChecked(.cache, "the agent cannot be asked") }
         let cache = status.cache
         var found = "\(Quantity.count(cache.points, "point")) not acknowledged"
-        if cache.points > 0, let first = cache.firstTime { found += ", since \(TimeText.local(first))" }
+        if cache.points > 0, let first = cache.firstTime { found += ", since \(LocalTime.text(first))" }
         let percent = cache.limit.map { cache.bytes.clampedPercent(of: $0) }
         if let limit = cache.limit, let percent {
             found += ", \(percent) % of \(Quantity.bytes(limit))"
