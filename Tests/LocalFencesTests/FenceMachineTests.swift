@@ -26,7 +26,8 @@ import TrackModel
                 switch action {
                 case .alarms(.write(let writing)):
                     writings += 1
-                    perform(machine.journalWrote(writing.alarms.indices.map { .new(UInt64($0) + 1) }))
+                    let outcomes = writing.alarms.indices.map { AlarmOutbox.Written.new(UInt64($0) + 1) }
+                    perform(machine.alarms { $0.written(outcomes) })
                 case .alarms: break
                 case .saving(.write): perform(machine.saving { $0.written() })
                 case .saving, .storm, .leftOut, .notJudged: other.append(action)
@@ -237,11 +238,11 @@ import TrackModel
         _ = machine.started(entity: "van_07", service: 7)
         _ = try machine.create([circle()], now: clock)
         #expect(machine.fix(east(0, 20)).writing?.alarms == [])
-        _ = machine.journalWrote([])
+        _ = machine.alarms { $0.written([]) }
         #expect(machine.fix(east(1, 20)).writing == nil)
         #expect(machine.fix(east(29, 20)).writing == nil)
         #expect(machine.fix(east(30, 20)).writing?.alarms == [])
-        _ = machine.journalWrote([])
+        _ = machine.alarms { $0.written([]) }
         // A first sign of leaving.
         #expect(machine.fix(east(32, 104)).writing?.alarms == [])
     }

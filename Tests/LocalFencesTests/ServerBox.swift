@@ -80,7 +80,7 @@ struct ServerBox: JournalingBox {
 
     mutating func fire(_ timer: AlarmOutbox.Timer) {
         guard timers.remove(timer) != nil else { return }
-        perform(machine.timerFired(timer))
+        perform(machine.alarms { $0.timerFired(timer) })
     }
 
     mutating func perform(_ actions: [ServerFenceMachine.Action]) {
@@ -126,8 +126,8 @@ struct ServerBox: JournalingBox {
 
     private mutating func write(_ writing: AlarmOutbox.Writing) {
         switch append(writing) {
-        case .written(let outcomes): perform(machine.journalWrote(outcomes))
-        case .refused(let reason): perform(machine.journalRefused(reason: reason))
+        case .written(let outcomes): perform(machine.alarms { $0.written(outcomes) })
+        case .refused(let reason): perform(machine.alarms { $0.refused(reason: reason) })
         }
     }
 }

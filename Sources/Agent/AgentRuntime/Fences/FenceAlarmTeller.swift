@@ -29,17 +29,14 @@ final class FenceAlarmTeller {
     }
 
     /// What the outbox is to hear.
-    enum Event {
-        case wrote([AlarmOutbox.Written], new: [Alarm])
-        case refused(String)
-        case timer(AlarmOutbox.Timer)
-    }
+    typealias Event = (inout AlarmOutbox) -> [AlarmOutbox.Action]
 
     private let context: ShellContext
     private let journal: (any AlarmExecutor)?
     private let areHooksOwed: Bool
     private let tell: (Effect) -> Void
-    private let happened: (Event) -> Void
+    private let found: ([Alarm]) -> Void
+    private let happened: (@escaping Event) -> Void
     private let timers: ShellTimers<AlarmOutbox.Timer>
     /// Alarms that the journal has just taken, until they are told.
     private var fresh: [UInt64: Alarm] = [:]
@@ -47,15 +44,16 @@ final class FenceAlarmTeller {
     /// When the newest alarm happened.
     private(set) var lastAlarm: Int64?
 
-    /// `journal` nil: alarms are told and not kept.
+    /// `journal` nil: alarms are told and not kept. `found`: hears of the alarms that the journal has newly taken, before the outbox.
     init(
         _ context: ShellContext, journal: (any AlarmExecutor)?, areHooksOwed: Bool, tell: @escaping (Effect) -> Void,
-        happened: @escaping (Event) -> Void
+        found: @escaping ([Alarm]) -> Void = { _ in }, happened: @escaping (@escaping Event) -> Void
     ) {
         self.context = context
         self.journal = journal
         self.areHooksOwed = areHooksOwed
         self.tell = tell
+        self.found = found
         self.happened = happened
         timers = ShellTimers(context)
     }
@@ -73,7 +71,7 @@ final class FenceAlarmTeller {
             fresh[number] = nil
             tell(.hooksSettled(number))
         case .setTimer(let timer, let milliseconds):
-            timers.set(timer, milliseconds: milliseconds) { [self] in happened(.timer(timer)) }
+            timers.set(timer, milliseconds: milliseconds) { [self] in happened { $0.timerFired(timer) } }
         case .cancelTimer(let timer): timers.cancel(timer)
         case .complain(let reason):
             context.log.error(
@@ -117,15 +115,16 @@ final class FenceAlarmTeller {
         }
         guard let work else {
             let reason = journal == nil ? "there is no journal of alarms" : "the disk hangs, and too much waits for it"
-            return happened(.refused(reason))
+            return happened { $0.refused(reason: reason) }
         }
         work.assumeIsolated().whenSuccess { [self] outcome, snapshot in
             tell(.journalIs(snapshot))
             switch outcome {
-            case .refused(let reason): happened(.refused(reason))
+            case .refused(let reason): happened { $0.refused(reason: reason) }
             case .written(let outcomes, let alarms):
                 for alarm in alarms { fresh[alarm.number] = alarm }
-                happened(.wrote(outcomes, new: alarms))
+                found(alarms)
+                happened { $0.written(outcomes) }
             }
         }
     }

@@ -38,8 +38,11 @@ final class FenceShell {
     private let areHooksOwed: Bool
     private let tell: (Effect) -> Void
     private lazy var teller = FenceAlarmTeller(
-        context, journal: journal, areHooksOwed: areHooksOwed, tell: tell
-    ) { [weak self] in self?.happened($0) }
+        context, journal: journal, areHooksOwed: areHooksOwed, tell: tell,
+        happened: { [weak self] event in
+            guard let self else { return }
+            perform(machine.alarms(event))
+        })
     private lazy var file = RememberedFile(
         context,
         .init(
@@ -213,14 +216,6 @@ final class FenceShell {
                 context.log.warning(
                     "A fence is not judged", metadata: ["fence": "\(fence)", "reason": "\(reason)"])
             }
-        }
-    }
-
-    private func happened(_ event: FenceAlarmTeller.Event) {
-        switch event {
-        case .wrote(let outcomes, _): perform(machine.journalWrote(outcomes))
-        case .refused(let reason): perform(machine.journalRefused(reason: reason))
-        case .timer(let timer): perform(machine.timerFired(timer))
         }
     }
 

@@ -45,12 +45,13 @@ final class ServerFenceShell {
     private let areHooksOwed: Bool
     private let tell: (Effect) -> Void
     private let timers: ShellTimers<Timer>
-    private lazy var teller = FenceAlarmTeller(context, journal: journal, areHooksOwed: areHooksOwed) {
-        [weak self] in
-        self?.tell(.alarm($0))
-    } happened: { [weak self] in
-        self?.happened($0)
-    }
+    private lazy var teller = FenceAlarmTeller(
+        context, journal: journal, areHooksOwed: areHooksOwed, tell: { [weak self] in self?.tell(.alarm($0)) },
+        found: { [weak self] in self?.tell(.found($0)) },
+        happened: { [weak self] event in
+            guard let self else { return }
+            perform(machine.alarms(event))
+        })
     private lazy var file = RememberedFile(
         context,
         .init(
@@ -291,16 +292,6 @@ final class ServerFenceShell {
         let newest = machine.newest
         return JudgedVersions(
             service: newest.service, entity: newest.entity, version: machine.toldVersion, uses: newest.uses)
-    }
-
-    private func happened(_ event: FenceAlarmTeller.Event) {
-        switch event {
-        case .wrote(let outcomes, let new):
-            tell(.found(new))
-            perform(machine.journalWrote(outcomes))
-        case .refused(let reason): perform(machine.journalRefused(reason: reason))
-        case .timer(let timer): perform(machine.timerFired(timer))
-        }
     }
 
     // MARK: The file

@@ -279,16 +279,9 @@ package struct ServerFenceMachine {
 
     // MARK: What the journal says
 
-    package mutating func journalWrote(_ outcomes: [AlarmOutbox.Written]) -> [Action] {
-        judge.outbox.written(outcomes).map(Action.alarms)
-    }
-
-    package mutating func journalRefused(reason: String) -> [Action] {
-        judge.outbox.refused(reason: reason).map(Action.alarms)
-    }
-
-    package mutating func timerFired(_ timer: AlarmOutbox.Timer) -> [Action] {
-        judge.outbox.timerFired(timer).map(Action.alarms)
+    /// An event of the outbox: `written`, `refused` or `timerFired`.
+    package mutating func alarms(_ event: (inout AlarmOutbox) -> [AlarmOutbox.Action]) -> [Action] {
+        event(&judge.outbox).map(Action.alarms)
     }
 
     // MARK: Questions
