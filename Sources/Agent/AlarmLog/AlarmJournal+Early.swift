@@ -32,9 +32,6 @@ extension AlarmJournal {
         }
     }
 
-    /// How many these are.
-    package var unconfirmedCount: Int { entries.count { $0.isUnconfirmed } }
-
     /// Alarms that the server is to be told of.
     package var reportCount: Int { entries.count { $0.news.report == .wanted } }
 

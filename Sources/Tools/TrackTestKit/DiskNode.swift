@@ -19,8 +19,6 @@ final class DiskNode {
         self.isDirectory = isDirectory
     }
 
-    var hasUnsynchronisedChanges: Bool { !changes.isEmpty }
-
     /// Bytes of whole blocks.
     var allocated: Int { (visible.count + 4095) / 4096 * 4096 }
 
