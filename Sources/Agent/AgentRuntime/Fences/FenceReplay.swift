@@ -1,5 +1,6 @@
 internal import Geofencing
 internal import LocalFences
+internal import NIOCore
 internal import TrackCache
 internal import TrackModel
 internal import TrackWire
@@ -13,6 +14,8 @@ enum FenceReplay {
     private static let mostBytes = 1 << 20
     /// Milliseconds until a disk that has not shown everything is asked again.
     static let pause: Int64 = 500
+    /// Milliseconds that later points wait for the disk.
+    static let patience: Int64 = 5000
 
     struct Found: Sendable {
         let point: FencePoint
@@ -51,6 +54,80 @@ enum FenceReplay {
             }
         }
         return reading
+    }
+}
+
+/// Shows fences the points of the process before, once for each entity. What is to be judged waits meanwhile.
+///
+/// Owns what waits. May touch: the disk ring, which it reads on the disk thread, and its timers.
+final class FenceReplayer<Waiting> {
+    private enum Timer: Hashable {
+        /// The ring does not give the points.
+        case patience
+        /// The ring is asked once more.
+        case again
+    }
+
+    private let context: ShellContext
+    private let ring: any CacheExecutor
+    private let timers: ShellTimers<Timer>
+    private let last: UInt64
+    private let includesAcknowledged: Bool
+    /// Entities whose points were asked for.
+    private var asked: Set<ExactName> = []
+    /// What came while the ring was read; nil when it is not.
+    private var waiting: [Waiting]?
+
+    /// `last`: the last sequence that the process before gave to a point.
+    init(_ context: ShellContext, ring: any CacheExecutor, through last: UInt64, includesAcknowledged: Bool = false) {
+        (self.context, self.ring, self.last) = (context, ring, last)
+        self.includesAcknowledged = includesAcknowledged
+        timers = ShellTimers(context)
+    }
+
+    var isReading: Bool { waiting != nil }
+
+    /// Reads the points of an entity after a time, unless it was done before. Calls `found` or, when the disk does not answer in
+    /// time, `late`; either must ``end()`` the reading. Calls neither when it was ended before.
+    func start(
+        of entity: String, after time: Timestamp, found: @escaping ([FenceReplay.Found]) -> Void,
+        late: @escaping () -> Void
+    ) {
+        guard asked.insert(ExactName(entity)).inserted else { return }
+        waiting = []
+        timers.set(.patience, milliseconds: FenceReplay.patience, late)
+        read(entity, after: time, found)
+    }
+
+    private func read(_ entity: String, after time: Timestamp, _ found: @escaping ([FenceReplay.Found]) -> Void) {
+        let (reading, last, includesAcknowledged, now) = (asked.count, last, includesAcknowledged, context.now)
+        let result = ring.perform(on: context.loop) { cache in
+            FenceReplay.points(
+                in: cache, of: entity, after: time, through: last, includesAcknowledged: includesAcknowledged, now: now)
+        }
+        guard let result else { return readLater(entity, after: time, found) }
+        result.assumeIsolated().whenSuccess { [self] result in
+            // Too late: later points were judged, perhaps those of another entity.
+            guard waiting != nil, reading == asked.count else { return }
+            if result.isWhole { found(result.points) } else { readLater(entity, after: time, found) }
+        }
+    }
+
+    private func readLater(_ entity: String, after time: Timestamp, _ found: @escaping ([FenceReplay.Found]) -> Void) {
+        timers.set(.again, milliseconds: FenceReplay.pause) { [self] in read(entity, after: time, found) }
+    }
+
+    /// Whether this waits now. False: it is to be judged at once.
+    func keeps(_ one: Waiting) -> Bool {
+        waiting?.append(one)
+        return isReading
+    }
+
+    /// Nothing waits any more. Returns what has waited; nil when nothing was read.
+    func end() -> [Waiting]? {
+        timers.cancelAll()
+        defer { waiting = nil }
+        return waiting
     }
 }
 

@@ -7,7 +7,6 @@ internal import LocalFences
 internal import Logging
 internal import NIOCore
 internal import Systemd
-internal import TrackCache
 internal import TrackModel
 
 /// The vehicle's own fences: every right fix is judged by them, and their alarms go into the journal of alarms on the disk
@@ -20,16 +19,11 @@ final class FenceShell {
     typealias Effect = FenceAlarmTeller.Effect
 
     private enum Timer: Hashable {
-        /// The ring does not give the points of the process before.
-        case replay
-        /// The ring is asked once more.
-        case replayAgain
         /// The file of fences is read again.
         case readAgain
     }
 
     private let context: ShellContext
-    private let ring: any CacheExecutor
     private let store: FenceStore?
     private let timers: ShellTimers<Timer>
     private let callers: ChangeCallers
@@ -52,17 +46,11 @@ final class FenceShell {
     private let importer: FenceImporter
     /// Whose fixes are judged; nil while nothing is gathered.
     private var entity: String?
-    /// The last sequence that the process before gave to a point.
-    private let lastBefore: UInt64
-    /// Entities whose points of the process before were judged.
-    private var replayed: Set<ExactName> = []
-    /// Fixes that came while the ring was read; nil when it is not.
-    private var waiting: [(fix: Fix, floor: String?)]?
+    /// Fixes wait for the points of the process before.
+    private let replay: FenceReplayer<(fix: Fix, floor: String?)>
     private var since: SystemTime
     private var isShutDown = false
 
-    /// Milliseconds that fixes wait for the ring.
-    private static let replayPatience: Int64 = 5000
     private static let readAgainPause: Int64 = 60_000
 
     /// `journal` nil: alarms are told and not kept. `lastBefore`: the last sequence of the ring as it was opened.
@@ -74,9 +62,8 @@ final class FenceShell {
         self.context = context
         importer = FenceImporter(context, executor: longWork)
         self.journal = journal
-        self.ring = ring
         self.store = store
-        self.lastBefore = lastBefore
+        replay = FenceReplayer(context, ring: ring, through: lastBefore)
         self.areHooksOwed = areHooksOwed
         self.tell = tell
         timers = ShellTimers(context)
@@ -138,35 +125,16 @@ final class FenceShell {
         judgeWaiting()
         entity = new
         perform(machine.started(entity: new, service: service))
-        guard let last = machine.memory(of: new)?.lastTime, replayed.insert(ExactName(new)).inserted else { return }
-        waiting = []
-        timers.set(.replay, milliseconds: Self.replayPatience) { [self] in
+        guard let last = machine.memory(of: new)?.lastTime else { return }
+        replay.start(of: new, after: last) { [self] points in
+            for found in points { perform(machine.replayed(found.point)) }
+            judgeWaiting()
+        } late: { [self] in
             context.log.warning(
                 "The disk does not show the last points of before: fences are judged without them",
                 metadata: ["entity": "\(new)"])
             judgeWaiting()
         }
-        replay(of: new, after: last)
-    }
-
-    private func replay(of new: String, after last: Timestamp) {
-        guard waiting != nil, entity.map({ ExactName($0) }) == ExactName(new) else { return }
-        let (through, now) = (lastBefore, context.now)
-        let reading = ring.perform(on: context.loop) { cache in
-            FenceReplay.points(in: cache, of: new, after: last, through: through, now: now)
-        }
-        guard let reading else { return replayLater(of: new, after: last) }
-        reading.assumeIsolated().whenSuccess { [self] reading in
-            // Too late: later fixes were judged.
-            guard waiting != nil, entity.map({ ExactName($0) }) == ExactName(new) else { return }
-            guard reading.isWhole else { return replayLater(of: new, after: last) }
-            for found in reading.points { perform(machine.replayed(found.point)) }
-            judgeWaiting()
-        }
-    }
-
-    private func replayLater(of new: String, after last: Timestamp) {
-        timers.set(.replayAgain, milliseconds: FenceReplay.pause) { [self] in replay(of: new, after: last) }
     }
 
     /// No fixes follow.
@@ -184,19 +152,12 @@ final class FenceShell {
 
     /// A fix passed the gates. `floor`: the track attribute of this name.
     func passed(_ fix: Fix, floor: String?) {
-        guard waiting == nil else {
-            waiting?.append((fix, floor))
-            return
-        }
+        guard !replay.keeps((fix, floor)) else { return }
         perform(machine.fix(fix, floor: floor))
     }
 
     private func judgeWaiting() {
-        guard let fixes = waiting else { return }
-        waiting = nil
-        timers.cancel(.replay)
-        timers.cancel(.replayAgain)
-        for (fix, floor) in fixes { perform(machine.fix(fix, floor: floor)) }
+        for (fix, floor) in replay.end() ?? [] { perform(machine.fix(fix, floor: floor)) }
     }
 
     // MARK: The machine

@@ -7,7 +7,6 @@ internal import LocalFences
 internal import Logging
 internal import NIOCore
 internal import Systemd
-internal import TrackCache
 internal import TrackModel
 internal import TrackWire
 
@@ -32,14 +31,9 @@ final class ServerFenceShell {
     private enum Timer: Hashable {
         /// A new set waits no longer for the disk.
         case patience
-        /// The ring does not give the points of the process before.
-        case replay
-        /// The ring is asked once more.
-        case replayAgain
     }
 
     private let context: ShellContext
-    private let ring: any CacheExecutor
     private let store: ServerFenceStore?
     private let journal: (any AlarmExecutor)?
     private let areHooksOwed: Bool
@@ -65,14 +59,10 @@ final class ServerFenceShell {
             }))
     private var machine: ServerFenceMachine
     private let deliveries: FenceDeliveryQueue
-    /// The last sequence that the process before gave to a point.
-    private let lastBefore: UInt64
-    /// Entities whose points of the process before were judged.
-    private var replayed: Set<ExactName> = []
+    /// Points wait for those of the process before.
+    private let replay: FenceReplayer<(point: FencePoint, cause: PointCause)>
     /// Files of the ring that this process has begun.
     private var filesBegun: UInt64 = 0
-    /// Points that came while the ring was read; nil when it is not.
-    private var waiting: [(point: FencePoint, cause: PointCause)]?
     private var since: SystemTime
     private(set) var refusedUpdates: UInt64 = 0
     /// Why the newest update is not in use; nil when it is.
@@ -83,9 +73,6 @@ final class ServerFenceShell {
     private(set) var isSent: Bool?
     private var isShutDown = false
 
-    /// Milliseconds that points wait for the ring.
-    private static let replayPatience: Int64 = 5000
-
     /// `journal` nil: alarms are told and not kept. `lastBefore`: the last sequence of the ring as it was opened.
     init(
         _ context: ShellContext, journal: (any AlarmExecutor)?, ring: any CacheExecutor, store: ServerFenceStore?,
@@ -95,9 +82,9 @@ final class ServerFenceShell {
         self.context = context
         deliveries = FenceDeliveryQueue(context, executor: longWork)
         self.journal = journal
-        self.ring = ring
         self.store = store
-        self.lastBefore = lastBefore
+        // The server has judged what it has acknowledged: the vehicle must go on from the same points.
+        replay = FenceReplayer(context, ring: ring, through: lastBefore, includesAcknowledged: true)
         self.areHooksOwed = areHooksOwed
         self.tell = tell
         timers = ShellTimers(context)
@@ -132,39 +119,16 @@ final class ServerFenceShell {
         takeWaiting()
         deliveries.forget()
         perform(machine.runs(as: entity, service: service))
-        guard replayed.insert(ExactName(entity)).inserted else { return }
-        waiting = []
-        timers.set(.replay, milliseconds: Self.replayPatience) { [self] in
+        let last = machine.memory?.lastTime ?? Timestamp(milliseconds: .min)
+        replay.start(of: entity, after: last) { [self] points in
+            for found in points { perform(machine.gathered(found.point, cause: found.cause, isLive: false)) }
+            if !points.isEmpty { perform(machine.ringLetsGo()) }
+            takeWaiting()
+        } late: { [self] in
             context.log.warning(
                 "The disk does not show the last points of before: server fences are judged without them",
                 metadata: ["entity": "\(entity)"])
             takeWaiting()
-        }
-        replay(of: entity, service: service, after: machine.memory?.lastTime ?? Timestamp(milliseconds: .min))
-    }
-
-    private func replay(of entity: String, service: Int64, after last: Timestamp) {
-        guard waiting != nil, machine.runs(entity, service) else { return }
-        let (through, now) = (lastBefore, context.now)
-        let reading = ring.perform(on: context.loop) { cache in
-            // The server has judged what it has acknowledged: the vehicle must go on from the same points.
-            FenceReplay.points(
-                in: cache, of: entity, after: last, through: through, includesAcknowledged: true, now: now)
-        }
-        guard let reading else { return replayLater(of: entity, service: service, after: last) }
-        reading.assumeIsolated().whenSuccess { [self] reading in
-            // Too late: later points were judged.
-            guard waiting != nil, machine.runs(entity, service) else { return }
-            guard reading.isWhole else { return replayLater(of: entity, service: service, after: last) }
-            for found in reading.points { perform(machine.gathered(found.point, cause: found.cause, isLive: false)) }
-            if !reading.points.isEmpty { perform(machine.ringLetsGo()) }
-            takeWaiting()
-        }
-    }
-
-    private func replayLater(of entity: String, service: Int64, after last: Timestamp) {
-        timers.set(.replayAgain, milliseconds: FenceReplay.pause) { [self] in
-            replay(of: entity, service: service, after: last)
         }
     }
 
@@ -172,18 +136,12 @@ final class ServerFenceShell {
     func appended(_ point: TrackPoint, entity: String, cause: PointCause) {
         guard machine.runs(entity, machine.newest.service) else { return }
         let point = FencePoint(point)
-        guard waiting == nil else {
-            waiting?.append((point, cause))
-            return
-        }
+        guard !replay.keeps((point, cause)) else { return }
         perform(machine.gathered(point, cause: cause))
     }
 
     private func takeWaiting() {
-        guard let points = waiting else { return }
-        waiting = nil
-        timers.cancel(.replay)
-        timers.cancel(.replayAgain)
+        guard let points = replay.end() else { return }
         for (point, cause) in points { perform(machine.gathered(point, cause: cause)) }
         takeDeliveries()
     }
@@ -191,7 +149,7 @@ final class ServerFenceShell {
     /// The ring after an operation. `oldest`: the time of the entity's oldest point; nil: there is none. `files`: how many it
     /// has begun: what the server has of the files before is deleted.
     func ringBegins(at oldest: Timestamp?, files: UInt64) {
-        guard waiting == nil else { return }
+        guard !replay.isReading else { return }
         perform(machine.ringBegins(at: oldest))
         guard files != filesBegun else { return }
         filesBegun = files
@@ -231,7 +189,7 @@ final class ServerFenceShell {
 
     /// One delivery after the other: a later one may be the difference to the one before it.
     private func takeDeliveries() {
-        guard waiting == nil, !isShutDown else { return }
+        guard !replay.isReading, !isShutDown else { return }
         deliveries.workOut { [weak self] in
             self?.machine.beginDelivery()
         } done: { [weak self] version, result in
