@@ -161,7 +161,7 @@ import TrackModel
             world.happens(.fixes, since: 160)
             world.ends(101, .power, again: 160, wasStopping: wasStopping)
             try world.point(100)
-            try world.point(200, [(reason, 100, 200)])
+            try world.point(165, [(reason, 100, 165)])
             return world
         }
         #expect(try !world(.offByShutdown, wasStopping: true).breaks())
