@@ -107,6 +107,16 @@ package final class Fleet: Sendable {
         try text.write(toFile: path, atomically: true, encoding: .utf8)
     }
 
+    /// For another version of the agent: an older one refuses a key that it does not know. The drive has the time of today, so
+    /// the system clock may play its part.
+    private func configurationOfOthers() throws -> String {
+        let text = try String(contentsOfFile: agent + "/agent.toml", encoding: .utf8)
+        let path = agent + "/agent-of-others.toml"
+        try text.replacingOccurrences(of: "system_clock = false\n", with: "")
+            .write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
     /// Returns when both ports answer. `folder`: of another version of the program; nil for the one under test.
     package func startServer(from folder: String? = nil) throws -> Program {
         let program = try Program(
@@ -126,7 +136,8 @@ package final class Fleet: Sendable {
     package func startAgent(
         environment: [String: String] = [:], through launcher: [String] = [], from folder: String? = nil
     ) throws -> Program {
-        let command = launcher + [Built.path("sakerd", in: folder), "--config", agent + "/agent.toml"]
+        let configuration = try folder == nil ? agent + "/agent.toml" : configurationOfOthers()
+        let command = launcher + [Built.path("sakerd", in: folder), "--config", configuration]
         let program = try Program(
             command[0], Array(command.dropFirst()), environment: environment, in: link?.agentNetwork)
         try waitUntil("the agent's control socket", within: 300) {
