@@ -36,14 +36,14 @@ import TrackStore
         #expect(quotas.begin(.keys(service), at: Self.now.adding(milliseconds: 100_200)) == nil)
     }
 
-    @Test func aClockThatIsSetBackKeepsNobodyOutForEver() {
+    @Test func aClockThatIsSetBackKeepsNobodyOut() {
         var quotas = ChangeQuotas()
-        #expect(quotas.begin(van, at: Self.now) == nil)
+        for _ in 0..<2000 { #expect(quotas.begin(van, at: Self.now) == nil) }
         let past = Self.now.adding(milliseconds: -400 * 86_400_000)
-        let wait: Int64 = 2000 * 5 + 5
-        #expect(quotas.begin(van, at: past) == wait)
-        #expect(quotas.begin(van, at: past.adding(milliseconds: wait * 1000 - 1)) == 1)
-        #expect(quotas.begin(van, at: past.adding(milliseconds: wait * 1000)) == nil)
+        #expect(quotas.begin(van, at: past) == 5)
+        quotas.charge(1, to: van, at: past)
+        #expect(quotas.begin(van, at: past.adding(milliseconds: 9999)) == 1)
+        #expect(quotas.begin(van, at: past.adding(milliseconds: 10_000)) == nil)
     }
 
     @Test func sendersHaveABound() {
@@ -75,7 +75,7 @@ import TrackStore
             #expect(added.status == 0, "\(added)")
         }
         var changes = 0
-        bench.router.changeQuotas.charge(999_900, to: Caller(service: bench.service, entity: nil), at: Bench.now)
+        bench.router.changeLimiter.charge(999_900, to: Caller(service: bench.service, entity: nil), at: Bench.now)
         while changes < 1000 {
             let answer = try await bench.post("fence/updatecirclefence", "fence_id=1&radius=\(changes % 2 + 6)")
             guard answer.status == 0 else {
@@ -101,7 +101,7 @@ import TrackStore
                 service: bench.service, entity: "van", path: path, parameters: parameters, policy: .entity
             ).status
         }
-        bench.router.changeQuotas.charge(1998, to: Caller(service: bench.service, entity: "van"), at: Bench.now)
+        bench.router.changeLimiter.charge(1998, to: Caller(service: bench.service, entity: "van"), at: Bench.now)
         #expect(await call("entity/update", ["entity_desc": "1"]) == 0)
         // A refusal by the policy takes nothing.
         #expect(await call("entity/update", ["entity_name": "bus", "entity_desc": "2"]) == 240)

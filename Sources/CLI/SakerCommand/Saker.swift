@@ -97,3 +97,13 @@ struct CommandFailure: Error, Hashable, CustomStringConvertible {
         self.description = description
     }
 }
+
+extension TimeExpression {
+    /// A time among the arguments, in milliseconds since 1970.
+    static func milliseconds(_ text: String, _ option: String, now: Int64) throws(CommandFailure) -> Int64 {
+        guard let time = TimeExpression(text, now: now) else {
+            throw CommandFailure(.usage, TimeArgument.refusal(of: text, option))
+        }
+        return time.milliseconds
+    }
+}

@@ -12,7 +12,7 @@ final class FairSemaphore: Sendable {
     private struct State {
         var free: Int
         var inside: [WorkOwner: Int] = [:]
-        var waiting = FairTurns<WorkOwner?, Caller>()
+        var waiting = FairQueue<WorkOwner?, Caller>()
     }
 
     /// How many of one owner may be inside. The server itself (nil) has no bound.

@@ -32,7 +32,7 @@ package struct APIRouter: Sendable {
     let counters: APICounters
     /// Nil when the operator has set none.
     private let quotas: KeyQuotaBook?
-    let changeQuotas = ChangeQuotaBook()
+    let changeLimiter = ChangeLimiter()
     private let executors: WorkExecutors
 
     /// Uploaded points go to `ingest`, which must run. `executors`: where the work for each asker runs. The clock says when the server received what a client sends.
@@ -128,7 +128,7 @@ package struct APIRouter: Sendable {
         do {
             if let refusal = quotas?.begin(request.use, at: now()) { throw refusal }
             defer { quotas?.end(request.use) }
-            try request.endpoint.beginChange(request.caller, changeQuotas, at: now())
+            try request.endpoint.beginChange(request.caller, changeLimiter, at: now())
             let call = try call(request.endpoint, request.caller, request.parameters, request.origin)
             answer = try await request.endpoint.read(call, store).answer()
         } catch {
@@ -189,7 +189,7 @@ package struct APIRouter: Sendable {
             if let problem = policy.problem(with: reading.subject, by: entity) {
                 throw APIFailure(.notAllowed, problem)
             }
-            try endpoint.beginChange(caller, changeQuotas, at: now())
+            try endpoint.beginChange(caller, changeLimiter, at: now())
             answer = try await reading.answer()
         } catch {
             answer = Answer(APIFailure(error, of: name ?? "", in: service, log: log))
@@ -206,7 +206,7 @@ package struct APIRouter: Sendable {
         APICall(
             path: endpoint.path, caller: caller, parameters: try endpoint.taken(of: parameters), ingest: ingest,
             options: options, pages: pages, tracks: tracks, districts: districts, checkCallback: checkCallback,
-            roads: roads, changes: changeQuotas, now: now(), origin: origin, log: log, counters: counters)
+            roads: roads, changes: changeLimiter, now: now(), origin: origin, log: log, counters: counters)
     }
 
     /// A call without a client, of a job of a service. What it reads is not kept in memory: nobody asks for it again soon.
@@ -214,7 +214,7 @@ package struct APIRouter: Sendable {
         APICall(
             path: path, caller: Caller(service: service, entity: nil), parameters: Parameters(), ingest: ingest,
             options: options, pages: pages, tracks: TrackMemory(maximumBytes: 0), districts: districts,
-            checkCallback: checkCallback, roads: roads, changes: changeQuotas, now: time, origin: nil, log: log,
+            checkCallback: checkCallback, roads: roads, changes: changeLimiter, now: time, origin: nil, log: log,
             counters: counters)
     }
 

@@ -122,3 +122,34 @@ package struct LineBudget: Hashable, Sendable {
         return skipped
     }
 }
+
+/// What a sender has used of an allowance that comes back with time: so many at once, and one more each interval.
+package struct RateBucket: Hashable, Sendable {
+    /// Milliseconds of the allowance.
+    private var used: Int64 = 0
+    private var at: Timestamp
+
+    package init(at now: Timestamp) { at = now }
+
+    /// The whole allowance is there.
+    package var isWhole: Bool { used == 0 }
+
+    /// A clock that was set back gives nothing, and takes nothing.
+    package mutating func pass(to now: Timestamp) {
+        used = max(0, used - max(0, now.milliseconds(since: at)))
+        at = now
+    }
+
+    /// `interval`: milliseconds for one more.
+    package func room(of most: Int, each interval: Int64) -> Int {
+        max(0, most - Int((used + interval - 1) / interval))
+    }
+
+    /// Milliseconds until there is room for one; 0: there is now.
+    package func wait(of most: Int, each interval: Int64) -> Int64 { max(0, used - Int64(most - 1) * interval) }
+
+    /// More than there is room for is a debt.
+    package mutating func spend(_ count: Int, each interval: Int64) { used += Int64(count) * interval }
+
+    package static func < (left: Self, right: Self) -> Bool { left.used < right.used }
+}

@@ -108,14 +108,17 @@ package enum ZoneText {
 }
 
 /// Times as options have them.
-enum TimeArgument {
+package enum TimeArgument {
     /// Milliseconds since 1970.
     static func parse(_ text: String, _ option: String, now: Int64) throws(ValidationError) -> Int64 {
         guard let time = TimeExpression(text, now: now) else {
-            throw ValidationError(
-                TerminalText.safe(
-                    "\(option) '\(text.shortened)' is not a time: give one such as \(TimeExpression.examples)"))
+            throw ValidationError(TerminalText.safe(refusal(of: text, option)))
         }
         return time.milliseconds
+    }
+
+    /// Why a text is refused.
+    package static func refusal(of text: String, _ option: String) -> String {
+        "\(option) '\(text.shortened)' is not a time: give one such as \(TimeExpression.examples)"
     }
 }

@@ -73,8 +73,8 @@ struct AlarmsCommand: AsyncParsableCommand {
 
     func run() async throws {
         let now = LocalTime.now
-        let from = try from.map { try TimeArgument.parse($0, "--from", now: now) }
-        let through = try through.map { try TimeArgument.parse($0, "--through", now: now) }
+        let from = try from.map { try TimeExpression.milliseconds($0, "--from", now: now) }
+        let through = try through.map { try TimeExpression.milliseconds($0, "--through", now: now) }
         let filter: [String: JSONValue?] = [
             "from": from.map(JSONValue.integer), "through": through.map(JSONValue.integer),
             "type": type.map(JSONValue.integer), "entity": entity.map(JSONValue.string),

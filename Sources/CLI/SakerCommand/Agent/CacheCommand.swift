@@ -74,8 +74,8 @@ struct CacheCommand: ParsableCommand {
 
         func run() async throws {
             let now = LocalTime.now
-            let from = try from.map { try TimeArgument.parse($0, "--from", now: now) }
-            let through = try through.map { try TimeArgument.parse($0, "--through", now: now) }
+            let from = try from.map { try TimeExpression.milliseconds($0, "--from", now: now) }
+            let through = try through.map { try TimeExpression.milliseconds($0, "--through", now: now) }
             if !yes { try await ask(from, through) }
             try await agent.call(
                 .clearCache,

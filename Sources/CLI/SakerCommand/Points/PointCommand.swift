@@ -85,7 +85,7 @@ struct PointCommand: ParsableCommand {
         }
 
         func run() async throws {
-            let time = try TimeArgument.parse(time, "--time", now: LocalTime.now)
+            let time = try TimeExpression.milliseconds(time, "--time", now: LocalTime.now)
             let members: [String: JSONValue?] = [
                 "time": .integer(time), "latitude": .double(lat), "longitude": .double(lon),
                 "speed": speed.map(JSONValue.double), "course": course.map(JSONValue.double),

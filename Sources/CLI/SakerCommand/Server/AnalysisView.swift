@@ -196,3 +196,11 @@ enum GapView {
         "refused": "refused by the server", "lost": "points are lost", "not_uploaded": "not uploaded yet",
     ]
 }
+
+extension LocalTime {
+    /// The end of a time beside its begin, which names the zone. Summer time may have ended between them: then the end names its own.
+    fileprivate static func text(endOf milliseconds: Int64, from start: Int64) -> String {
+        let (begin, end, bare) = (text(start), text(milliseconds), textWithoutZone(milliseconds))
+        return begin.dropFirst(bare.count) == end.dropFirst(bare.count) ? bare : end
+    }
+}

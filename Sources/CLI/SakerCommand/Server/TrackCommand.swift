@@ -161,8 +161,8 @@ struct TrackRangeOptions: ParsableArguments {
 
     /// The range in whole seconds.
     func seconds(now: Int64) throws -> ClosedRange<Int64> {
-        let start = try TimeArgument.parse(from, "--from", now: now)
-        let end = try min(TimeArgument.parse(to, "--to", now: now), now)
+        let start = try TimeExpression.milliseconds(from, "--from", now: now)
+        let end = try min(TimeExpression.milliseconds(to, "--to", now: now), now)
         return try Self.seconds(from: start, to: end)
     }
 

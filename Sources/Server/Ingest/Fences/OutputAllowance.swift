@@ -1,3 +1,4 @@
+import Admission
 import FenceJudging
 import TrackModel
 import TrackStore
@@ -33,29 +34,13 @@ package struct OutputAllowance: Sendable {
     }
 
     private struct Account {
-        var alarms: Bucket
-        var messages: Bucket
+        var alarms: RateBucket
+        var messages: RateBucket
         var untoldAlarms = 0
         var untoldMessages = 0
         /// When the log had a line of it last.
         var noted: Timestamp?
         var last: Timestamp
-    }
-
-    private struct Bucket {
-        /// Milliseconds of room that are used.
-        var used: Int64 = 0
-        var at: Timestamp
-
-        mutating func pass(to now: Timestamp) {
-            // A clock that was set back gives nothing, and takes nothing.
-            used = max(0, used - max(0, now.milliseconds(since: at)))
-            at = now
-        }
-
-        func room(of most: Int, each interval: Int64) -> Int {
-            max(0, most - Int((used + interval - 1) / interval))
-        }
     }
 
     /// Milliseconds between two lines of the log about one entity.
@@ -89,11 +74,11 @@ package struct OutputAllowance: Sendable {
         alarms: Int, messages: Int, untoldAlarms: Int, untoldMessages: Int, of entity: EntityKey, at now: Timestamp
     ) -> Notice? {
         if accounts[entity] == nil, accounts.count >= limits.entities { makeRoom(at: now) }
-        var account = accounts[entity] ?? Account(alarms: Bucket(at: now), messages: Bucket(at: now), last: now)
+        var account = accounts[entity] ?? Account(alarms: RateBucket(at: now), messages: RateBucket(at: now), last: now)
         account.alarms.pass(to: now)
         account.messages.pass(to: now)
-        account.alarms.used += Int64(alarms) * limits.alarmInterval
-        account.messages.used += Int64(messages) * limits.messageInterval
+        account.alarms.spend(alarms, each: limits.alarmInterval)
+        account.messages.spend(messages, each: limits.messageInterval)
         account.untoldAlarms += untoldAlarms
         account.untoldMessages += untoldMessages
         account.last = now
@@ -111,7 +96,7 @@ package struct OutputAllowance: Sendable {
             if let notice = notice(of: entity, &account, at: now) { notices.append(notice) }
             account.alarms.pass(to: now)
             account.messages.pass(to: now)
-            let isWhole = account.alarms.used == 0 && account.messages.used == 0
+            let isWhole = account.alarms.isWhole && account.messages.isWhole
             accounts[entity] = isWhole && account.untoldAlarms + account.untoldMessages == 0 ? nil : account
         }
         return notices

@@ -17,7 +17,7 @@ final class WorkThreads: Sendable {
     }
 
     private let pool: NIOThreadPool
-    private let turns = Mutex(FairTurns<WorkOwner, Job>())
+    private let turns = Mutex(FairQueue<WorkOwner, Job>())
 
     init(_ count: Int) {
         pool = NIOThreadPool(numberOfThreads: count)

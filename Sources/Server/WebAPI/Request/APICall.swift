@@ -21,7 +21,7 @@ struct APICall: Sendable {
     let checkCallback: CallbackChecking
     /// Nil when the operator has no road engine.
     let roads: (any Roads)?
-    let changes: ChangeQuotaBook
+    let changes: ChangeLimiter
     let now: Timestamp
     /// Where the client's links to this server begin; nil: with a path.
     let origin: String?

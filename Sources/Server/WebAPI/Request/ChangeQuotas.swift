@@ -1,3 +1,4 @@
+import Admission
 import Geofencing
 import Synchronization
 import TrackModel
@@ -21,7 +22,7 @@ struct ChangeQuotas: Sendable {
 
     /// In units: a change takes one, and one for 512 bytes of the fence that it makes.
     struct Limit: Hashable, Sendable {
-        var atOnce: Int64
+        var atOnce: Int
         /// Milliseconds for one more.
         var interval: Int64
     }
@@ -30,14 +31,14 @@ struct ChangeQuotas: Sendable {
     static let keys = Limit(atOnce: 1_000_000, interval: 200)
     /// Each of 100 fences twenty times at once, and 17,280 changes a day.
     static let vehicle = Limit(atOnce: 2000, interval: 5000)
-    /// Senders whose whole quota is not there again. Beyond, those who need least are forgotten.
+
+    /// Senders whose whole quota is not there. Beyond, those who have used least are forgotten.
     private let mostSenders: Int
-    /// When all that a sender has spent will be there again.
-    private var wholeAgain: [Sender: Timestamp] = [:]
+    private var buckets: [Sender: RateBucket] = [:]
 
     init(mostSenders: Int = 10_000) { self.mostSenders = mostSenders }
 
-    var count: Int { wholeAgain.count }
+    var count: Int { buckets.count }
 
     static func limit(of sender: Sender) -> Limit {
         switch sender {
@@ -49,42 +50,39 @@ struct ChangeQuotas: Sendable {
     /// A change begins, for one unit. Returns the seconds until the sender may make it, or nil when he may now.
     mutating func begin(_ sender: Sender, at now: Timestamp) -> Int64? {
         let limit = Self.limit(of: sender)
-        let spent = spent(by: sender, at: now) + limit.interval
-        let wait = spent - limit.atOnce * limit.interval
-        guard wait <= 0 else { return (wait + 999) / 1000 }
+        let wait = bucket(of: sender, at: now).wait(of: limit.atOnce, each: limit.interval)
+        guard wait == 0 else { return (wait + 999) / 1000 }
         charge(1, to: sender, at: now)
         return nil
     }
 
     /// A change was made that takes further units. It may take more than there is: then the next one waits for longer.
-    mutating func charge(_ units: Int64, to sender: Sender, at now: Timestamp) {
+    mutating func charge(_ units: Int, to sender: Sender, at now: Timestamp) {
         guard units > 0 else { return }
-        let spent = spent(by: sender, at: now)
-        if wholeAgain[sender] == nil, wholeAgain.count >= mostSenders { makeRoom(at: now) }
-        wholeAgain[sender] = now.adding(milliseconds: spent + units * Self.limit(of: sender).interval)
+        if buckets[sender] == nil, buckets.count >= mostSenders { makeRoom(at: now) }
+        var bucket = bucket(of: sender, at: now)
+        bucket.spend(units, each: Self.limit(of: sender).interval)
+        buckets[sender] = bucket
     }
 
-    /// Milliseconds until everything is there again. A clock that is set back keeps nobody out for longer than the whole quota
-    /// takes.
-    private mutating func spent(by sender: Sender, at now: Timestamp) -> Int64 {
-        guard let end = wholeAgain[sender] else { return 0 }
-        let limit = Self.limit(of: sender)
-        let spent = min(max(0, end.milliseconds(since: now)), 2 * limit.atOnce * limit.interval)
-        wholeAgain[sender] = now.adding(milliseconds: spent)
-        return spent
+    private func bucket(of sender: Sender, at now: Timestamp) -> RateBucket {
+        var bucket = buckets[sender] ?? RateBucket(at: now)
+        bucket.pass(to: now)
+        return bucket
     }
 
     private mutating func makeRoom(at now: Timestamp) {
-        wholeAgain = wholeAgain.filter { $0.value > now }
-        guard wholeAgain.count >= mostSenders else { return }
-        for (sender, _) in wholeAgain.sorted(by: { $0.value < $1.value }).prefix(mostSenders / 10) {
-            wholeAgain[sender] = nil
+        for sender in buckets.keys { buckets[sender]?.pass(to: now) }
+        buckets = buckets.filter { !$0.value.isWhole }
+        guard buckets.count >= mostSenders else { return }
+        for (sender, _) in buckets.sorted(by: { $0.value < $1.value }).prefix(mostSenders / 10) {
+            buckets[sender] = nil
         }
     }
 }
 
 /// The quotas of all requests under way.
-final class ChangeQuotaBook: Sendable {
+final class ChangeLimiter: Sendable {
     private let quotas = Mutex(ChangeQuotas())
 
     /// Returns why the caller may not change anything now.
@@ -103,7 +101,7 @@ final class ChangeQuotaBook: Sendable {
                 + " count as one): try again in \(wait) s, and give many names in one call")
     }
 
-    func charge(_ units: Int64, to caller: Caller, at now: Timestamp) {
+    func charge(_ units: Int, to caller: Caller, at now: Timestamp) {
         quotas.withLock { $0.charge(units, to: ChangeQuotas.Sender(caller), at: now) }
     }
 }
@@ -111,7 +109,7 @@ final class ChangeQuotaBook: Sendable {
 extension Endpoint {
     /// Before the call begins. Points have bounds of their own. An entity, a column and a URL of the operator's have one place
     /// each, and their changes leave nothing behind.
-    func beginChange(_ caller: Caller, _ changes: ChangeQuotaBook, at now: Timestamp) throws(APIFailure) {
+    func beginChange(_ caller: Caller, _ changes: ChangeLimiter, at now: Timestamp) throws(APIFailure) {
         let isLimited = caller.entity == nil ? path.hasPrefix("fence/") : !path.hasPrefix("track/")
         guard scope == .write, isLimited else { return }
         if let refusal = changes.begin(caller, at: now) { throw refusal }
@@ -121,6 +119,6 @@ extension Endpoint {
 extension APICall {
     /// What was made takes its bytes again when it is changed or removed.
     func charge(for fence: FenceDefinition) {
-        changes.charge(Int64(fence.encodedCount / 512), to: caller, at: now)
+        changes.charge(fence.encodedCount / 512, to: caller, at: now)
     }
 }

@@ -12,7 +12,7 @@ package enum WorkOwner: Hashable, Sendable {
 
 /// What waits to be done for several owners, who have their turns: whoever has much to do waits behind those who have little.
 /// A value.
-package struct FairTurns<Owner: Hashable & Sendable, Job: Sendable>: Sendable {
+package struct FairQueue<Owner: Hashable & Sendable, Job: Sendable>: Sendable {
     private struct Queue {
         var jobs: [Job] = []
         /// Of the first job that still waits.

@@ -2,9 +2,9 @@ import Testing
 
 @testable import TrackStore
 
-@Suite struct FairTurnsTests {
+@Suite struct FairQueueTests {
     @Test func whoHasMuchToDoWaitsBehindWhoHasLittle() {
-        var turns = FairTurns<String, Int>()
+        var turns = FairQueue<String, Int>()
         for job in 1...1000 { turns.add(job, of: "much") }
         #expect(turns.next() == 1)
         turns.add(-1, of: "little")
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test func whoMayHaveNoTurnKeepsItsPlace() {
-        var turns = FairTurns<String, Int>()
+        var turns = FairQueue<String, Int>()
         turns.add(1, of: "barred")
         turns.add(2, of: "barred")
         turns.add(3, of: "other")
@@ -28,7 +28,7 @@ import Testing
     @Test func everyOwnerHasItsTurn() {
         let seed = UInt64.random(in: 0 ... .max)
         var generator = SplitMix(state: seed)
-        var turns = FairTurns<Int, Int>()
+        var turns = FairQueue<Int, Int>()
         var waiting: [(owner: Int, jobs: [Int])] = []
         for job in 0..<20_000 {
             if Int.random(in: 0..<100, using: &generator) < (job / 2000 % 2 == 0 ? 60 : 40) {
