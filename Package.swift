@@ -60,7 +60,6 @@ extension Target.Dependency {
     static var arguments: Self { .product(name: "ArgumentParser", package: "swift-argument-parser") }
     static var asn1: Self { .product(name: "SwiftASN1", package: "swift-asn1") }
     static var crypto: Self { .product(name: "Crypto", package: "swift-crypto") }
-    static var grdb: Self { .product(name: "GRDB", package: "GRDB.swift") }
     static var httpClient: Self { .product(name: "AsyncHTTPClient", package: "async-http-client") }
     static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
     static var hummingbird: Self { .product(name: "Hummingbird", package: "hummingbird") }
@@ -76,7 +75,6 @@ extension Target.Dependency {
     static var nioTLS: Self { .product(name: "NIOTLS", package: "swift-nio") }
     static var protobuf: Self { .product(name: "SwiftProtobuf", package: "swift-protobuf") }
     static var signals: Self { .product(name: "UnixSignals", package: "swift-service-lifecycle") }
-    static var sqlite: Self { .product(name: "GRDBSQLite", package: "GRDB.swift") }
     static var x509: Self { .product(name: "X509", package: "swift-certificates") }
 }
 
@@ -89,6 +87,7 @@ let doors: [Target] = [
     .door("CClock"),
     .door("CLinux"),
     .door("CNetworkNamespace"),
+    .door("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
     .door("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
 ]
 
@@ -151,7 +150,10 @@ let server: [Target] = [
     .room(
         "RoadEngine", in: "Server", "Exposition", "RoadMatching", "Systemd", "TrackAnalysis", "TrackModel", .log,
         .nioCore, .nioHTTP1, .httpClient),
-    .room("TrackStoreSQLite", in: "Server", "Geodesy", "Geofencing", "TrackStore", "TrackModel", "TrackWire", .grdb),
+    .room("SQLDatabase", in: "Server", settings: door, "CSQLite"),
+    .room(
+        "TrackStoreSQLite", in: "Server", "Geodesy", "Geofencing", "SQLDatabase", "TrackStore", "TrackModel",
+        "TrackWire"),
     .room("FenceJudging", in: "Server", "FenceJSON", "Geofencing", "TrackStore", "TrackModel"),
     .room(
         "Ingest", in: "Server", "Admission", "Exposition", "FenceJudging", "Geofencing", "Systemd", "TrackStore",
@@ -224,7 +226,7 @@ let tools: [Target] = [
         "FleetSimulation", in: "Tools", "DriveSimulation", "Geodesy", "TrackModel", "TrackWire", .nioCore, .nioPosix,
         .nioSSL, .nioTLS),
     // SQLite's own files on a disk that loses power.
-    .room("StoreDisk", in: "Tools", .sqlite),
+    .room("StoreDisk", in: "Tools", "CSQLite"),
     // The whole system in virtual time: it may look into every room, and no program may depend on it.
     .room(
         "SystemSimulation", in: "Tools", "AgentControl", "AgentLogic", "AgentRuntime", "AlarmLog", "Compression",
@@ -235,7 +237,7 @@ let tools: [Target] = [
     .room(
         "TrackTestKit", in: "Tools", "AgentControl", "Geodesy", "Geofencing", "Ingest", "JSON", "RoadMatching",
         "SecureLink", "TrackAnalysis", "TrackCache", "TrackModel", "TrackStore", "Varlink", .log, .nioCore),
-    .room("ProgramTestKit", in: "Tools", "CNetworkNamespace", "TrackCache", "TrackModel", .sqlite),
+    .room("ProgramTestKit", in: "Tools", "CNetworkNamespace", "CSQLite", "TrackCache", "TrackModel"),
     // The programs themselves are dependencies so that they are built beside it.
     .program("saker-crash", in: "Tools", "ProgramTestKit", "saker", "saker-server", .arguments),
     .program(
@@ -309,9 +311,10 @@ let tests: [Target] = [
         of: "RoadEngine", "Exposition", "Geodesy", "JSON", "ProgramTestKit", "RoadMatching", "TrackAnalysis",
         "TrackModel", "TrackTestKit", .log, .nioCore, .nioHTTP1, .nioPosix),
     .tests(of: "TrackStore", "TrackModel", "TrackTestKit", "TrackWire"),
+    .tests(of: "SQLDatabase", "ProgramTestKit"),
     .tests(
         of: "TrackStoreSQLite", "Geodesy", "Geofencing", "ProgramTestKit", "TrackModel", "TrackStore", "TrackTestKit",
-        "TrackWire", .grdb),
+        "TrackWire", "SQLDatabase"),
     .tests(of: "FenceJudging", "Geodesy", "Geofencing", "JSON", "TrackModel", "TrackStore", "TrackTestKit"),
     .tests(
         of: "Ingest", "Exposition", "FenceDelivery", "FenceJudging", "Geodesy", "Geofencing", "Systemd",
@@ -342,7 +345,7 @@ let tests: [Target] = [
         .x509),
     .tests(of: "DriveSimulation", "Geodesy", "TrackModel", "saker-sim"),
     .tests(of: "FleetSimulation", "ProgramTestKit", "TrackModel", "saker-server", "saker-sim"),
-    .tests(of: "StoreDisk", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", .sqlite),
+    .tests(of: "StoreDisk", "CSQLite", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit"),
     .tests(
         "SimulationTests", "AgentControl", "AgentLogic", "AgentRuntime", "AlarmLog", "ConfigurationFile", "FenceJSON",
         "Geodesy", "Geofencing", "JSON",
@@ -389,7 +392,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),

@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import Testing
 import TrackModel
 import TrackStore
@@ -10,13 +10,11 @@ import TrackTestKit
 @Suite struct AnswersMigrationTests {
     @Test func theServicesOfSchemaEighteenAnswerAsTheConfigurationSays() async throws {
         let bench = try Workbench()
-        let file = try DatabaseQueue(path: bench.path)
-        try await file.writeWithoutTransaction { database in
-            try Schema.migrate(database, through: 18)
-            #expect(try Int.fetchOne(database, sql: "PRAGMA user_version") == 18)
-            try database.execute(sql: "INSERT INTO service (id, name, created) VALUES (1, 'fleet', 5)")
-        }
-        try file.close()
+        let file = try SQLiteConnection(path: bench.path, .create)
+        try Schema.migrate(file, through: 18)
+        #expect(try file.value(Int.self, "PRAGMA user_version") == 18)
+        try file.execute("INSERT INTO service (id, name, created) VALUES (1, 'fleet', 5)")
+        file.close()
         let store = try await bench.open()
         let service = try #require(ServiceID(rawValue: 1))
         #expect(try await store.checkIntegrity() == [])

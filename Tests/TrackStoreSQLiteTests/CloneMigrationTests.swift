@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import Testing
 import TrackModel
 import TrackStore
@@ -10,19 +10,17 @@ import TrackTestKit
 @Suite struct CloneMigrationTests {
     @Test func theDevicesOfSchemaSixteenGoOnAndCopiesAreNoted() async throws {
         let bench = try Workbench()
-        let file = try DatabaseQueue(path: bench.path)
-        try await file.writeWithoutTransaction { database in
-            try Schema.migrate(database, through: 16)
-            #expect(try Int.fetchOne(database, sql: "PRAGMA user_version") == 16)
-            try database.execute(sql: "INSERT INTO service (id, name, created) VALUES (1, 'fleet', 5)")
-            try database.execute(
-                sql: """
-                    INSERT INTO device (id, service, state, entity, former_entities, name, key_hash, created,
-                        certificate_end, change, pending)
-                    VALUES (x'A0A0A0A0A0A0A0A0A0A0A0A0A0A0A001', 1, 0, 'van', '', '', zeroblob(32), 1000, 2000, 1, 0)
-                    """)
-        }
-        try file.close()
+        let file = try SQLiteConnection(path: bench.path, .create)
+        try Schema.migrate(file, through: 16)
+        #expect(try file.value(Int.self, "PRAGMA user_version") == 16)
+        try file.execute("INSERT INTO service (id, name, created) VALUES (1, 'fleet', 5)")
+        try file.execute(
+            """
+            INSERT INTO device (id, service, state, entity, former_entities, name, key_hash, created,
+                certificate_end, change, pending)
+            VALUES (x'A0A0A0A0A0A0A0A0A0A0A0A0A0A0A001', 1, 0, 'van', '', '', zeroblob(32), 1000, 2000, 1, 0)
+            """)
+        file.close()
         let store = try await bench.open()
         #expect(try await store.checkIntegrity() == [])
         let former = try #require(try await store.device(.sample(1)))

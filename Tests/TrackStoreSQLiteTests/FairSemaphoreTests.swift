@@ -101,7 +101,7 @@ import TrackStore
     }
 
     /// One reading of a sender is under way, and more wait. Somebody else reads at once.
-    @Test(.timeLimit(.minutes(1))) func aSenderOfManyRequestsHoldsNobodyUp() async throws {
+    @Test(.timeLimit(.minutes(5))) func aSenderOfManyRequestsHoldsNobodyUp() async throws {
         let bench = try Workbench()
         let store = try await bench.open(nil, SQLiteTrackStoreOptions(synchronous: .normal, readers: 2))
         let gate = Gate()

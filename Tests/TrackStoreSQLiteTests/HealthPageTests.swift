@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import Testing
 import TrackModel
 import TrackStore
@@ -14,11 +14,11 @@ import TrackTestKit
         let store = try await bench.open()
         let service = try await store.createService(named: "fleet", at: .at(0)).id
         let statement = SQLiteTrackStore.healthStatement(in: isOfService ? service : nil)
-        let plan = try await store.pool.read { database in
-            try Row.fetchAll(
-                database, sql: "EXPLAIN QUERY PLAN " + statement,
-                arguments: isOfService ? [0, 10, service.rawValue] : [0, 10]
-            ).map { $0["detail"] as String }
+        let plan = try await store.database.read { database in
+            try database.rows(
+                "EXPLAIN QUERY PLAN " + statement,
+                isOfService ? [0, 10, service.rawValue] : [0, 10]
+            ) { try $0[3] as String }
         }
         #expect(plan.first?.hasPrefix("SEARCH h USING INTEGER PRIMARY KEY (rowid>?)") == true, "\(plan)")
         #expect(plan.allSatisfy { $0.hasPrefix("SEARCH ") && $0.contains("INTEGER PRIMARY KEY") }, "\(plan)")

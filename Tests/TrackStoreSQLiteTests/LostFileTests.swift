@@ -1,5 +1,5 @@
 import Foundation
-import GRDB
+import SQLDatabase
 import Testing
 import TrackModel
 import TrackStore
@@ -65,8 +65,8 @@ import TrackTestKit
         let store = try await bench.open()
         let service = try await store.createService(named: "fleet", at: .at(0)).id
         #expect(await store.ingest([upload([point(1)], to: service)]).map(\.isKept) == [true])
-        let other = try DatabaseQueue(path: bench.path)
-        try await other.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        let other = try SQLiteConnection(path: bench.path, .create)
+        try other.checkpoint()
         let size = try FileManager.default.attributesOfItem(atPath: bench.path + "-wal")[.size] as? Int
         #expect(size == 0)
         #expect(await store.ingest([upload([point(2)], to: service)]).map(\.isKept) == [true])
@@ -87,9 +87,9 @@ import TrackTestKit
         #expect(empty?.detail.contains("0 bytes") == true)
         #expect(try Data(contentsOf: URL(filePath: bench.path)).isEmpty)
 
-        let file = try DatabaseQueue(path: bench.path)
-        try await file.writeWithoutTransaction { try $0.execute(sql: "CREATE TABLE t (a); DROP TABLE t") }
-        try file.close()
+        let file = try SQLiteConnection(path: bench.path, .create)
+        try file.script("CREATE TABLE t (a); DROP TABLE t")
+        file.close()
         let bare = await code { _ = try await bench.open(nil, options) }
         #expect(bare?.code == .missing)
         #expect(bare?.detail.contains("no tables") == true)

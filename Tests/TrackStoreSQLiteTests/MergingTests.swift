@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import Testing
 import TrackModel
 import TrackStore
@@ -23,7 +23,7 @@ import TrackTestKit
     }
 
     private func sizes(_ store: SQLiteTrackStore) async throws -> [Int] {
-        try await store.pool.read { try Int.fetchAll($0, sql: "SELECT count FROM chunk ORDER BY entity, first_time") }
+        try await store.database.read { try $0.values(Int.self, "SELECT count FROM chunk ORDER BY entity, first_time") }
     }
 
     @Test func liveBatchesBecomeLargeChunksAndKeepTheirReceiveTimes() async throws {
@@ -152,7 +152,7 @@ import TrackTestKit
                 ])
             }
         }
-        try await store.pool.write { try $0.execute(sql: "UPDATE chunk SET payload = X'00' WHERE id = 7") }
+        try await store.database.write { try $0.execute("UPDATE chunk SET payload = X'00' WHERE id = 7") }
         try await merge(store)
         let sizes = try await sizes(store)
         #expect(sizes.count == 201)

@@ -1,5 +1,5 @@
 import Foundation
-import GRDB
+import SQLDatabase
 import Synchronization
 import Testing
 import TrackModel
@@ -16,15 +16,15 @@ import TrackTestKit
 
     /// What the program of schema 4 left.
     private func former(_ bench: Workbench) async throws {
-        let file = try DatabaseQueue(path: bench.path)
-        try await file.writeWithoutTransaction { try $0.execute(sql: SchemaFourStore.sql) }
-        try file.close()
+        let file = try SQLiteConnection(path: bench.path, .create)
+        try file.script(SchemaFourStore.sql)
+        file.close()
     }
 
     private func schema(_ path: String) async throws -> Int? {
-        let file = try DatabaseQueue(path: path)
-        defer { try? file.close() }
-        return try await file.read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+        let file = try SQLiteConnection(path: path, .create)
+        defer { file.close() }
+        return try file.value(Int.self, "PRAGMA user_version")
     }
 
     @Test func aFormerStoreIsCopiedBeforeItIsChanged() async throws {
@@ -73,20 +73,18 @@ import TrackTestKit
     @Test func aLargeStoreIsCopiedInSteps() async throws {
         let bench = try Workbench()
         try await former(bench)
-        let file = try DatabaseQueue(path: bench.path)
-        try await file.write { try $0.execute(sql: "UPDATE service SET name = hex(zeroblob(20000000)) WHERE id = 2") }
-        try file.close()
+        let file = try SQLiteConnection(path: bench.path, .create)
+        try file.script("UPDATE service SET name = hex(zeroblob(20000000)) WHERE id = 2")
+        file.close()
         let steps = Steps()
         var options = options
         options.onCopying = { steps.count.withLock { $0 += 1 } }
         _ = try await bench.open(nil, options)
         #expect((2...4).contains(steps.count.withLock { $0 }))
-        let copied = try DatabaseQueue(path: copy(bench))
-        let length = try await copied.read {
-            try Int.fetchOne($0, sql: "SELECT length(name) FROM service WHERE id = 2")
-        }
+        let copied = try SQLiteConnection(path: copy(bench), .create)
+        let length = try copied.value(Int.self, "SELECT length(name) FROM service WHERE id = 2")
         #expect(length == 40_000_000)
-        #expect(try await copied.read { try String.fetchAll($0, sql: "PRAGMA integrity_check") } == ["ok"])
+        #expect(try copied.values(String.self, "PRAGMA integrity_check") == ["ok"])
     }
 
     private final class Steps: Sendable {
@@ -154,12 +152,12 @@ import TrackTestKit
         let bench = try Workbench()
         try await former(bench)
         try FileManager.default.copyItem(atPath: bench.path, toPath: copy(bench))
-        let file = try DatabaseQueue(path: bench.path)
-        try await file.write { try $0.execute(sql: "UPDATE service SET name = 'newer' WHERE id = 1") }
-        try file.close()
+        let file = try SQLiteConnection(path: bench.path, .create)
+        try file.script("UPDATE service SET name = 'newer' WHERE id = 1")
+        file.close()
         _ = try await bench.open(nil, options)
-        let copied = try DatabaseQueue(path: copy(bench))
-        let name = try await copied.read { try String.fetchOne($0, sql: "SELECT name FROM service WHERE id = 1") }
+        let copied = try SQLiteConnection(path: copy(bench), .create)
+        let name = try copied.value(String.self, "SELECT name FROM service WHERE id = 1")
         #expect(name == "newer")
     }
 
@@ -167,21 +165,18 @@ import TrackTestKit
     @Test(arguments: 4..<Schema.currentVersion) func aMigrationThatWasKilledGoesOn(_ reached: Int) async throws {
         let bench = try Workbench()
         try await former(bench)
-        let file = try DatabaseQueue(path: bench.path)
+        let file = try SQLiteConnection(path: bench.path, .create)
         try FileManager.default.copyItem(atPath: bench.path, toPath: copy(bench))
         let killed = bench.folder.appending(path: "killed.sqlite").path()
-        try await file.writeWithoutTransaction { database in
-            try database.execute(sql: "PRAGMA journal_mode = WAL")
-            try Schema.migrate(database, through: reached)
-            // The next step has begun, and its transaction never ends.
-            try database.beginTransaction(.immediate)
-            try database.execute(sql: Schema.steps[reached])
-            for end in ["", "-wal"] {
-                try FileManager.default.copyItem(atPath: bench.path + end, toPath: killed + end)
-            }
-            try database.rollback()
+        try file.execute("PRAGMA journal_mode = WAL")
+        try Schema.migrate(file, through: reached)
+        // The next step has begun, and its transaction never ends.
+        try file.script("BEGIN IMMEDIATE")
+        try file.script(Schema.steps[reached])
+        for end in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: bench.path + end, toPath: killed + end)
         }
-        try file.close()
+        file.close()
         try FileManager.default.copyItem(
             atPath: copy(bench), toPath: killed + ".before-v\(Schema.currentVersion)")
         #expect(try await schema(killed) == reached)

@@ -1,6 +1,6 @@
-import GRDB
 import Geodesy
 import Geofencing
+import SQLDatabase
 import Testing
 import TrackModel
 import TrackStore
@@ -10,9 +10,9 @@ import TrackTestKit
 @Suite struct MigrationTests {
     /// Opens what the program of schema 4 left.
     private func open(_ bench: Workbench) async throws -> (store: SQLiteTrackStore, service: ServiceID) {
-        let file = try DatabaseQueue(path: bench.path)
-        try await file.writeWithoutTransaction { try $0.execute(sql: SchemaFourStore.sql) }
-        try file.close()
+        let file = try SQLiteConnection(path: bench.path, .create)
+        try file.script(SchemaFourStore.sql)
+        file.close()
         let store = try await bench.open()
         return (store, try #require(ServiceID(rawValue: 1)))
     }

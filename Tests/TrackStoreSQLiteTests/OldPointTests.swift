@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import Testing
 import TrackModel
 import TrackStore
@@ -15,7 +15,7 @@ import TrackTestKit
     }
 
     private func chunks(_ store: SQLiteTrackStore) async throws -> Int {
-        try await store.pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM chunk") ?? -1 }
+        try await store.database.read { try $0.value(Int.self, "SELECT COUNT(*) FROM chunk") ?? -1 }
     }
 
     /// The points that each call has removed.
@@ -62,8 +62,8 @@ import TrackTestKit
         }
         for entity in ["a", "z"] { _ = await store.ingest([upload([point(5)], to: service, entity: entity)]) }
         let looks = Looks()
-        try await store.pool.writeWithoutTransaction { database in
-            database.trace { if "\($0)".contains("SELECT received, runs") { looks.count += 1 } }
+        try await store.database.write { database in
+            (database as? SQLiteConnection)?.observer = { if $0.contains("SELECT received, runs") { looks.count += 1 } }
         }
         var (counts, removed, mark): ([Int], Int, RemovalMark?) = ([], 0, nil)
         repeat {

@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import Synchronization
 import Testing
 import TrackModel
@@ -77,11 +77,12 @@ import TrackTestKit
                 _ = await store.ingest([upload((0..<6).map { point(start + $0) }, to: service)])
             }
             return try #require(
-                try await store.pool.read { try Int64.fetchOne($0, sql: "SELECT id FROM entity WHERE name = 'truck'") })
+                try await store.database.read { try $0.value(Int64.self, "SELECT id FROM entity WHERE name = 'truck'") }
+            )
         }
         for isMadeAgain in [false, true] {
             let entity = try await fill()
-            let work = try #require(try await store.pool.read { try MergeWork(entity, $0) })
+            let work = try #require(try await store.database.read { try MergeWork(entity, $0) })
             #expect(work.chunks == 10)
             try await other.deleteEntity(named: "truck", in: service, at: .at(1))
             if isMadeAgain { #expect(try await fill() != entity) }

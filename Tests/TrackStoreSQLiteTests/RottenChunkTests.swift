@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import Testing
 import TrackModel
 import TrackStore
@@ -21,9 +21,9 @@ import TrackTestKit
         for start in [0, 10, 20] as [Int64] {
             _ = await store.ingest([upload((start..<(start + 10)).map { point($0) }, to: service)])
         }
-        try await store.pool.write { database in
-            try database.execute(sql: "UPDATE chunk SET \(damage) WHERE first_time = \(Timestamp.at(10).milliseconds)")
-            #expect(database.changesCount == 1)
+        try await store.database.write { database in
+            try database.execute("UPDATE chunk SET \(damage) WHERE first_time = \(Timestamp.at(10).milliseconds)")
+            #expect(database.changes == 1)
         }
         return (store, service)
     }

@@ -1,6 +1,6 @@
-import GRDB
 import Geodesy
 import Geofencing
+import SQLDatabase
 import Testing
 import TrackModel
 import TrackStore
@@ -29,10 +29,10 @@ import TrackTestKit
             definition.watch = number % 2 == 0 ? try FenceWatch(["van"]) : .everyone
             _ = try await store.createFence(definition, in: service, at: .at(0))
         }
-        try await store.pool.write { database in
+        try await store.database.write { database in
             for number in numbers {
-                try database.execute(sql: "UPDATE fence SET content = X'FF' WHERE id = \(number)")
-                #expect(database.changesCount == 1)
+                try database.execute("UPDATE fence SET content = X'FF' WHERE id = \(number)")
+                #expect(database.changes == 1)
             }
         }
         return (store, service)
@@ -86,11 +86,11 @@ import TrackTestKit
                 return definition
             }
         }
-        try await store.pool.write { database in
+        try await store.database.write { database in
             // What 1 and 4 are now, and what 2 and 5 were then.
-            try database.execute(sql: "UPDATE fence SET content = X'FF' WHERE id IN (1, 4)")
-            try database.execute(sql: "UPDATE former_fence SET content = X'FF' WHERE fence IN (2, 5)")
-            #expect(database.changesCount == 2)
+            try database.execute("UPDATE fence SET content = X'FF' WHERE id IN (1, 4)")
+            try database.execute("UPDATE former_fence SET content = X'FF' WHERE fence IN (2, 5)")
+            #expect(database.changes == 2)
         }
         func changes(_ entity: String) async throws -> (told: [String], unreadable: [Int32]) {
             let difference = try await store.fenceDifference(
@@ -147,10 +147,10 @@ import TrackTestKit
             try await store.claimCallbacks(of: service, by: 7, at: .at(10), through: .at(20), limit: limit)?
                 .callbacks.compactMap(\.alarm.alarm.key.bytes.first)
         }
-        try await store.pool.write { database in
+        try await store.database.write { database in
             try database.execute(
-                sql: "UPDATE alarm SET action = 'x' WHERE key != X'\(String(repeating: "02", count: 16))'")
-            #expect(database.changesCount == 2)
+                "UPDATE alarm SET action = 'x' WHERE key != X'\(String(repeating: "02", count: 16))'")
+            #expect(database.changes == 2)
         }
         // The first of them alone, and nothing is claimed.
         #expect(try await claim(1) == nil)

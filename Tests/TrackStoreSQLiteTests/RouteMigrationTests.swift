@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import Testing
 import TrackModel
 import TrackStore
@@ -11,13 +11,11 @@ import TrackTestKit
     @Test func aStoreOfTheSchemaBeforeTakesJobsAndKeepsThem() async throws {
         let bench = try Workbench()
         let step = try #require(Schema.steps.firstIndex { $0.contains("route_job") })
-        let file = try DatabaseQueue(path: bench.path)
-        try await file.writeWithoutTransaction { database in
-            try Schema.migrate(database, through: step)
-            try database.execute(
-                sql: "INSERT INTO service (id, name, created) VALUES (1, 'fleet', 5)")
-        }
-        try file.close()
+        let file = try SQLiteConnection(path: bench.path, .create)
+        try Schema.migrate(file, through: step)
+        try file.execute(
+            "INSERT INTO service (id, name, created) VALUES (1, 'fleet', 5)")
+        file.close()
         let store = try await bench.open()
         let service = try #require(ServiceID(rawValue: 1))
         #expect(try await store.checkIntegrity() == [])

@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import Testing
 import TrackModel
 import TrackStore
@@ -69,12 +69,12 @@ import TrackTestKit
         let service = try await store.createService(named: "fleet", at: .at(0)).id
         _ = await store.ingest([upload([try point(1, 52)], to: service)])
         // The second batch of the next call ends its transaction.
-        try await store.pool.write { database in
+        try await store.database.write { database in
             try database.execute(
-                sql: """
-                    CREATE TRIGGER refuse AFTER INSERT ON chunk WHEN new.first_time = \(Timestamp.at(3).milliseconds)
-                    BEGIN SELECT RAISE(ABORT, 'no'); END
-                    """)
+                """
+                CREATE TRIGGER refuse AFTER INSERT ON chunk WHEN new.first_time = \(Timestamp.at(3).milliseconds)
+                BEGIN SELECT RAISE(ABORT, 'no'); END
+                """)
         }
         let outcomes = await store.ingest([
             upload([try point(2, 53)], to: service), upload([try point(3, 53)], to: service, entity: "other"),
@@ -91,12 +91,10 @@ import TrackTestKit
     @Test func searchesUseTheirIndexes() async throws {
         let store = try await bench.open()
         let service = try await store.createService(named: "fleet", at: .at(0)).id
-        let plan = try await store.pool.read { database in
-            try Row.fetchAll(
-                database,
-                sql:
-                    "EXPLAIN QUERY PLAN SELECT entity FROM state INDEXED BY state_by_cell WHERE service = 1 AND cell BETWEEN 1 AND 2"
-            ).map { $0["detail"] as String }
+        let plan = try await store.database.read { database in
+            try database.rows(
+                "EXPLAIN QUERY PLAN SELECT entity FROM state INDEXED BY state_by_cell WHERE service = 1 AND cell BETWEEN 1 AND 2"
+            ) { try $0[3] as String }
         }
         #expect(plan.contains { $0.contains("state_by_cell (service=? AND cell>? AND cell<?)") }, "\(plan)")
         #expect(

@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import Testing
 import TrackModel
 import TrackStore
@@ -9,9 +9,9 @@ import TrackTestKit
 @Suite struct SearchMigrationTests {
     private func open(_ sql: String) async throws -> (store: SQLiteTrackStore, service: ServiceID, bench: Workbench) {
         let bench = try Workbench()
-        let file = try DatabaseQueue(path: bench.path)
-        try await file.writeWithoutTransaction { try $0.execute(sql: sql) }
-        try file.close()
+        let file = try SQLiteConnection(path: bench.path, .create)
+        try file.script(sql)
+        file.close()
         return (try await bench.open(), try #require(ServiceID(rawValue: 1)), bench)
     }
 
@@ -81,9 +81,9 @@ import TrackTestKit
     func theIntegrityCheckSeesWhatASearchWouldMiss(change: String, word: String) async throws {
         let (store, _, bench) = try await open(SchemaNineStore.sql)
         try store.close()
-        let file = try DatabaseQueue(path: bench.path)
-        try await file.write { try $0.execute(sql: change) }
-        try file.close()
+        let file = try SQLiteConnection(path: bench.path, .create)
+        try file.script(change)
+        file.close()
         let damaged = try await bench.open()
         let problems = try await damaged.checkIntegrity()
         #expect(problems.contains { $0.contains(word) }, "\(problems)")

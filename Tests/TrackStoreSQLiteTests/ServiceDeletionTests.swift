@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import Testing
 import TrackModel
 import TrackStore
@@ -16,26 +16,26 @@ import TrackTestKit
 
     /// Rows of a table with a column `service`; of a table with a column `entity`, those of entities of the service.
     private func rows(of service: ServiceID, in store: SQLiteTrackStore) async throws -> [String: Int] {
-        try await store.pool.read { database in
+        try await store.database.read { database in
             var counts: [String: Int] = [:]
-            let tables = try String.fetchAll(
-                database,
-                sql: """
-                    SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c
-                    WHERE m.type = 'table' AND c.name = 'service' AND m.name <> 'service'
-                    """)
+            let tables = try database.values(
+                String.self,
+                """
+                SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c
+                WHERE m.type = 'table' AND c.name = 'service' AND m.name <> 'service'
+                """)
             for table in tables {
                 let state = table == "device" ? "AND state <> 2" : ""
-                counts[table] = try Int.fetchOne(
-                    database, sql: "SELECT COUNT(*) FROM \(table) WHERE service = ? \(state)",
-                    arguments: [service.rawValue])
+                counts[table] = try database.value(
+                    Int.self, "SELECT COUNT(*) FROM \(table) WHERE service = ? \(state)",
+                    [service.rawValue])
             }
             return counts
         }
     }
 
     private func count(_ table: String, in store: SQLiteTrackStore) async throws -> Int {
-        try await store.pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM \(table)") ?? -1 }
+        try await store.database.read { try $0.value(Int.self, "SELECT COUNT(*) FROM \(table)") ?? -1 }
     }
 
     @Test func oneCallRemovesNoMoreRowsThanItMayAndAnotherProcessGoesOn() async throws {
@@ -103,7 +103,7 @@ import TrackTestKit
             }
         }
         func pages() async throws -> Int {
-            try await store.pool.read { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? -1 }
+            try await store.database.read { try $0.value(Int.self, "PRAGMA page_count") ?? -1 }
         }
         let service = try await store.createService(named: "fleet", at: .at(0)).id
         await fill(service)
@@ -116,12 +116,10 @@ import TrackTestKit
     }
 
     @Test func theServicesOfSchemaSeventeenGoOn() async throws {
-        let file = try DatabaseQueue(path: bench.path)
-        try await file.writeWithoutTransaction { database in
-            try Schema.migrate(database, through: 17)
-            try database.execute(sql: "INSERT INTO service (id, name, created) VALUES (1, 'fleet', 5)")
-        }
-        try file.close()
+        let file = try SQLiteConnection(path: bench.path, .create)
+        try Schema.migrate(file, through: 17)
+        try file.execute("INSERT INTO service (id, name, created) VALUES (1, 'fleet', 5)")
+        file.close()
         let store = try await bench.open()
         let service = try #require(ServiceID(rawValue: 1))
         #expect(try await store.services().map(\.name) == ["fleet"])
@@ -147,38 +145,38 @@ import TrackTestKit
         try await store.addDevice(DeviceRecord.sample(1, in: service, entity: "bus"))
         try await store.deleteService(service)
         let told = Statements()
-        try await store.pool.writeWithoutTransaction { database in
-            database.trace { if case .statement(let statement) = $0 { told.all.insert(statement.sql) } }
+        try await store.database.write { database in
+            (database as? SQLiteConnection)?.observer = { told.all.insert($0) }
         }
         while try await store.removeDeletedServices(limit: 100) > 0 {}
-        try await store.pool.writeWithoutTransaction { database in
-            database.trace(nil)
+        try await store.database.write { database in
+            (database as? SQLiteConnection)?.observer = nil
             let statements = told.all.filter { $0.hasPrefix("SELECT") || $0.hasPrefix("DELETE") }
             #expect(statements.count { $0.hasPrefix("DELETE") } >= 20, "\(statements)")
             for sql in statements where !sql.contains("FROM service WHERE deletion") {
                 #expect(try scans(of: sql, database) == [], "\(sql)")
             }
             // What SQLite looks for itself, before a row goes that others may name.
-            let references = try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT m.name, group_concat(f."from" || ' = 1', ' AND ') FROM sqlite_master m
-                    JOIN pragma_foreign_key_list(m.name) f
-                    WHERE m.type = 'table' AND f."table" NOT IN ('service', 'district') GROUP BY m.name, f.id
-                    """)
+            let references = try database.rows(
+                """
+                SELECT m.name, group_concat(f."from" || ' = 1', ' AND ') FROM sqlite_master m
+                JOIN pragma_foreign_key_list(m.name) f
+                WHERE m.type = 'table' AND f."table" NOT IN ('service', 'district') GROUP BY m.name, f.id
+                """
+            ) { row in try "SELECT 1 FROM \(row[0] as String) WHERE \(row[1] as String)" }
             #expect(references.count > 10)
-            for row in references {
-                let sql = "SELECT 1 FROM \(row[0] as String) WHERE \(row[1] as String)"
+            for sql in references {
                 #expect(try scans(of: sql, database) == [], "\(sql)")
             }
         }
     }
 
     /// The lines of SQLite's plan that read a table or an index from its beginning to its end.
-    private func scans(of sql: String, _ database: Database) throws -> [String] {
-        let plan = try database.makeStatement(sql: "EXPLAIN QUERY PLAN " + sql)
-        plan.setUncheckedArguments(StatementArguments())
-        return try Row.fetchAll(plan).map { $0["detail"] as String }.filter { $0.hasPrefix("SCAN") }
+    private func scans(of sql: String, _ database: any SQLConnection) throws -> [String] {
+        let plan = try database.statement("EXPLAIN QUERY PLAN " + sql)
+        return try plan.rows(SQLParameters(repeating: nil, count: plan.parameterCount)) { try $0[3] as String }.filter {
+            $0.hasPrefix("SCAN")
+        }
     }
 
     /// A fleet that is gone leaves one row for each device for ever, so they must not be read again in each step.
@@ -192,11 +190,11 @@ import TrackTestKit
         var steps = 0
         while try await store.removeDeletedServices(limit: 10) > 0 { steps += 1 }
         #expect(steps == 6)
-        let rows = try await store.pool.read { database in
-            try Int.fetchOne(
-                database,
-                sql: "SELECT COUNT(*) FROM device INDEXED BY device_of_entity WHERE service = ? AND entity > ''",
-                arguments: [service.rawValue])
+        let rows = try await store.database.read { database in
+            try database.value(
+                Int.self,
+                "SELECT COUNT(*) FROM device INDEXED BY device_of_entity WHERE service = ? AND entity > ''",
+                [service.rawValue])
         }
         #expect(rows == 0)
         #expect(try await count("device", in: store) == 50)

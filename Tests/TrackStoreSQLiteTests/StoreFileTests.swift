@@ -1,5 +1,5 @@
 import Foundation
-import GRDB
+import SQLDatabase
 import Testing
 import TrackModel
 import TrackStore
@@ -23,7 +23,7 @@ import TrackTestKit
     }
 
     private func synchronousLevel(_ store: SQLiteTrackStore) async throws -> Int? {
-        try await store.pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
+        try await store.database.write { try $0.value(Int.self, "PRAGMA synchronous") }
     }
 
     @Test func theFileAndItsLogAreTheOwnersAlone() async throws {
@@ -44,9 +44,9 @@ import TrackTestKit
 
     @Test func aNewerSchemaIsRefusedAndLeftAsItIs() async throws {
         try await bench.open().close()
-        let file = try DatabaseQueue(path: bench.path)
-        try await file.write { try $0.execute(sql: "PRAGMA user_version = 99") }
-        try file.close()
+        let file = try SQLiteConnection(path: bench.path, .create)
+        try file.script("PRAGMA user_version = 99")
+        file.close()
         let before = try content(bench.path)
         let error = await #expect(throws: TrackStoreError.self) { try await bench.open() }
         #expect(error?.code == .newerSchema)
@@ -56,16 +56,16 @@ import TrackTestKit
     }
 
     @Test func aStoreOfTheFirstSchemaIsTakenFurtherWithWhatItHolds() async throws {
-        let file = try DatabaseQueue(path: bench.path)
-        try await file.write { database in
-            try database.execute(sql: Schema.steps[0])
-            try database.execute(sql: "INSERT INTO service (id, name, created) VALUES (1, 'fleet', 5)")
-            try database.execute(
-                sql: "INSERT INTO entity (service, name, description, created, modified) VALUES (1, 'truck', '', 6, 7)")
-            try database.execute(sql: "PRAGMA user_version = 1")
-            try database.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+        let file = try SQLiteConnection(path: bench.path, .create)
+        try file.transaction {
+            try file.script(Schema.steps[0])
+            try file.execute("INSERT INTO service (id, name, created) VALUES (1, 'fleet', 5)")
+            try file.execute(
+                "INSERT INTO entity (service, name, description, created, modified) VALUES (1, 'truck', '', 6, 7)")
+            try file.execute("PRAGMA user_version = 1")
+            try file.execute("PRAGMA application_id = \(Schema.applicationID)")
         }
-        try file.close()
+        file.close()
         let store = try await bench.open()
         let service = try #require(try await store.services().first)
         #expect(service.name == "fleet")
@@ -77,9 +77,9 @@ import TrackTestKit
     }
 
     @Test func theDatabaseOfAnotherProgramIsRefusedAndLeftAsItIs() async throws {
-        let file = try DatabaseQueue(path: bench.path)
-        try await file.write { try $0.execute(sql: "CREATE TABLE photo (id INTEGER)") }
-        try file.close()
+        let file = try SQLiteConnection(path: bench.path, .create)
+        try file.script("CREATE TABLE photo (id INTEGER)")
+        file.close()
         let before = try content(bench.path)
         let error = await #expect(throws: TrackStoreError.self) { try await bench.open() }
         #expect(error?.code == .corrupt)
@@ -136,7 +136,7 @@ import TrackTestKit
         let service = try await store.createService(named: "fleet", at: .at(0)).id
         _ = await store.ingest([upload((0..<10).map { point($0) }, to: service)])
         #expect(try await store.checkIntegrity() == [])
-        let file = try DatabaseQueue(path: bench.path)
+        let file = try SQLiteConnection(path: bench.path, .create)
         let damages = [
             "UPDATE chunk SET count = 9": "should hold 9 points",
             "UPDATE chunk SET first_time = first_time + 1": "does not begin and end",
@@ -149,31 +149,29 @@ import TrackTestKit
             "UPDATE counter SET value = 0": "beyond the counter",
         ]
         for (damage, sentence) in damages {
-            try await file.write { try $0.execute(sql: damage) }
+            try file.script(damage)
             let problems = try await store.checkIntegrity()
             #expect(problems.contains { $0.contains(sentence) }, "\(damage): \(problems)")
-            try await file.write { database in
-                try database.execute(sql: "DELETE FROM chunk")
-                try database.execute(sql: "DELETE FROM state")
-                try database.execute(sql: "UPDATE counter SET value = 1000")
+            try file.transaction {
+                try file.execute("DELETE FROM chunk")
+                try file.execute("DELETE FROM state")
+                try file.execute("UPDATE counter SET value = 1000")
             }
             _ = await store.ingest([upload((0..<10).map { point($0) }, to: service)])
         }
-        try file.close()
+        file.close()
     }
 
     @Test func aFileHeldByAnotherProcessIsBusy() async throws {
         let store = try await bench.open(nil, SQLiteTrackStoreOptions(busyTimeout: 0.05))
         let service = try await store.createService(named: "fleet", at: .at(0)).id
-        var configuration = Configuration()
-        configuration.allowsUnsafeTransactions = true
-        let file = try DatabaseQueue(path: bench.path, configuration: configuration)
-        try await file.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        let file = try SQLiteConnection(path: bench.path)
+        try file.script("BEGIN IMMEDIATE")
         let outcomes = await store.ingest([upload([point(1)], to: service)])
         #expect(outcomes == [.failed(TrackStoreError(.busy, ""))])
         #expect(try await store.services().count == 1)
-        try await file.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
-        try file.close()
+        try file.script("ROLLBACK")
+        file.close()
         #expect(try await store.upload([upload([point(1)], to: service)]) == [.stored(through: 0)])
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
-import GRDB
 import ProgramTestKit
+import SQLDatabase
 import Testing
 import TrackModel
 import TrackStore

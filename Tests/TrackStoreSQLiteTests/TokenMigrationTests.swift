@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import Testing
 import TrackModel
 import TrackStore
@@ -9,9 +9,9 @@ import TrackTestKit
 @Suite struct TokenMigrationTests {
     @Test func theDevicesOfSchemaThirteenGoOnAndTokensAreTaken() async throws {
         let bench = try Workbench()
-        let file = try DatabaseQueue(path: bench.path)
-        try await file.writeWithoutTransaction { try $0.execute(sql: SchemaThirteenStore.sql) }
-        try file.close()
+        let file = try SQLiteConnection(path: bench.path, .create)
+        try file.script(SchemaThirteenStore.sql)
+        file.close()
         let store = try await bench.open()
         #expect(try await store.checkIntegrity() == [])
         let service = try #require(ServiceID(rawValue: 1))

@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import Testing
 import TrackModel
 import TrackStore
@@ -14,9 +14,9 @@ import TrackTestKit
         let pattern = try NamePattern("van {number}")
         _ = try await store.addToken(.sample(1, in: service, uses: 10_000, pattern: pattern), at: .at(1))
         // Nine thousand boxes are long there.
-        let file = try DatabaseQueue(path: bench.path)
-        try await file.write { try $0.execute(sql: "UPDATE token SET used = 9000, last_name = 9000") }
-        try file.close()
+        let file = try SQLiteConnection(path: bench.path, .create)
+        try file.script("UPDATE token SET used = 9000, last_name = 9000")
+        file.close()
         var generator = SplitMix(state: 11)
         var refused = 0
         for number in 9_000..<10_001 {

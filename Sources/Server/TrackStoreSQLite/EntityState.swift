@@ -1,5 +1,4 @@
-import Foundation
-import GRDB
+import SQLDatabase
 
 /// The part of an entity that changes with its points: the row of the table `state`.
 struct EntityState {
@@ -10,9 +9,9 @@ struct EntityState {
     init() {}
 
     /// A row of ``selection``.
-    init(_ row: Row) {
-        version = row[0]
-        fences = (row[1] as Data?).map { [UInt8]($0) }
+    init(_ row: SQLRow) throws {
+        version = try row[0]
+        fences = try row[1]
     }
 
     static let selection = "SELECT version, fences FROM state WHERE entity = ?"

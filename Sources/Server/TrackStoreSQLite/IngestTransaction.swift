@@ -1,5 +1,4 @@
-import Foundation
-import GRDB
+import SQLDatabase
 import TrackModel
 import TrackStore
 
@@ -13,60 +12,60 @@ struct IngestTransaction {
         let stream: StreamID
     }
 
-    private let database: Database
+    private let database: any SQLConnection
     private let store: SQLiteTrackStore
     private var numbers: Numbers
     private var entities: EntityRows
     /// Streams of which a batch was not stored.
     private var broken: Set<Stream> = []
 
-    private let claimSelection: Statement
-    private let claimUpdate: Statement
-    private let stateSelection: Statement
-    private let stateUpdate: Statement
+    private let claimSelection: any SQLStatement
+    private let claimUpdate: any SQLStatement
+    private let stateSelection: any SQLStatement
+    private let stateUpdate: any SQLStatement
     private var cells: PlaceCells
-    private let chunkInsertion: Statement
-    private let hintUpdate: Statement
-    private let hintRemoval: Statement
+    private let chunkInsertion: any SQLStatement
+    private let hintUpdate: any SQLStatement
+    private let hintRemoval: any SQLStatement
     private let alarms: AlarmTable
     private var reached = ReachedVersions()
     /// Pushes for which there was no room.
     private(set) var leftOut = 0
 
-    init(_ database: Database, _ store: SQLiteTrackStore) throws {
+    init(_ database: any SQLConnection, _ store: SQLiteTrackStore) throws {
         self.database = database
         self.store = store
         numbers = Numbers(database)
         entities = EntityRows(database, store)
-        claimSelection = try database.cachedStatement(
-            sql: """
-                SELECT epoch, stored_through, (SELECT version FROM state WHERE entity = claim.entity)
-                FROM claim WHERE entity = ? AND stream = ?
-                """)
-        claimUpdate = try database.cachedStatement(
-            sql: "UPDATE claim SET stored_through = ?, updated = ? WHERE entity = ? AND stream = ?")
-        stateSelection = try database.cachedStatement(sql: EntityState.selection)
-        stateUpdate = try database.cachedStatement(sql: EntityState.update)
+        claimSelection = try database.statement(
+            """
+            SELECT epoch, stored_through, (SELECT version FROM state WHERE entity = claim.entity)
+            FROM claim WHERE entity = ? AND stream = ?
+            """)
+        claimUpdate = try database.statement(
+            "UPDATE claim SET stored_through = ?, updated = ? WHERE entity = ? AND stream = ?")
+        stateSelection = try database.statement(EntityState.selection)
+        stateUpdate = try database.statement(EntityState.update)
         cells = try PlaceCells(database, store)
-        chunkInsertion = try database.cachedStatement(sql: NewChunk.insertion)
+        chunkInsertion = try database.statement(NewChunk.insertion)
         let isNewerThanState = EntityState.replaces("?2", "?5", "time", "received", isStrict: true)
         let isNewerThanHint = EntityState.replaces(
             "excluded.time", "excluded.received", "hint.time", "hint.received", isStrict: true)
-        hintUpdate = try database.cachedStatement(
-            sql: """
-                INSERT INTO hint (entity, time, latitude, longitude, received, payload, datum, service, cell)
-                SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
-                WHERE NOT EXISTS (
-                    SELECT 1 FROM state WHERE entity = ?1 AND time IS NOT NULL
-                        AND NOT \(isNewerThanState))
-                ON CONFLICT (entity) DO UPDATE SET
-                    time = excluded.time, latitude = excluded.latitude, longitude = excluded.longitude,
-                    received = excluded.received, payload = excluded.payload, datum = excluded.datum,
-                    cell = excluded.cell
-                WHERE \(isNewerThanHint)
-                """)
-        hintRemoval = try database.cachedStatement(
-            sql: "DELETE FROM hint WHERE entity = ?1 AND \(EntityState.replaces("?2", "?3", "time", "received"))")
+        hintUpdate = try database.statement(
+            """
+            INSERT INTO hint (entity, time, latitude, longitude, received, payload, datum, service, cell)
+            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
+            WHERE NOT EXISTS (
+                SELECT 1 FROM state WHERE entity = ?1 AND time IS NOT NULL
+                    AND NOT \(isNewerThanState))
+            ON CONFLICT (entity) DO UPDATE SET
+                time = excluded.time, latitude = excluded.latitude, longitude = excluded.longitude,
+                received = excluded.received, payload = excluded.payload, datum = excluded.datum,
+                cell = excluded.cell
+            WHERE \(isNewerThanHint)
+            """)
+        hintRemoval = try database.statement(
+            "DELETE FROM hint WHERE entity = ?1 AND \(EntityState.replaces("?2", "?3", "time", "received"))")
         alarms = try AlarmTable(database)
     }
 
@@ -104,7 +103,7 @@ struct IngestTransaction {
         if let problem = batch.problem { return .failed(problem) }
         let row = try entities.find(batch.entity)
         if let held = batch.heldClaim {
-            guard let row, let claim = try claim(on: held.stream, of: row), claim[0] == held.epoch else {
+            guard let row, let claim = try claim(on: held.stream, of: row), claim.epoch == held.epoch else {
                 return .replaced
             }
         }
@@ -131,25 +130,34 @@ struct IngestTransaction {
         guard let entity = try entities.find(batch.entity) else { return .replaced }
         guard let claim = try claim(on: position.stream, of: entity) else { return .replaced }
         let stored: UInt64
-        switch StreamFit(position, epoch: claim[0], storedThrough: UInt64(bitPattern: claim[1])) {
+        switch StreamFit(position, epoch: claim.epoch, storedThrough: claim.storedThrough) {
         case .replaced: return .replaced
         case .rewound(let through): return .rewound(through: through)
         case .stored(let through): return .duplicate(through: through, version: try version(of: entity))
         case .next(let after): stored = after
         }
-        if !isExpected(claim[2] ?? 0, by: batch) { return try stale(entity) }
+        if !isExpected(claim.version, by: batch) { return try stale(entity) }
         let content = position.first <= stored ? batch.content(after: stored) : batch.content
         let version = try add(content, of: batch, to: entity)
         try cause(batch, after: stored)
-        try claimUpdate.execute(arguments: [
-            Int64(bitPattern: position.last), batch.received.milliseconds, entity, Data(position.stream.bytes),
+        try claimUpdate.execute([
+            Int64(bitPattern: position.last), batch.received.milliseconds, entity, position.stream.bytes,
         ])
         return .stored(through: position.last, version: version)
     }
 
-    /// Epoch, last stored sequence and the entity's version; nil when nobody has claimed the stream for the entity.
-    private func claim(on stream: StreamID, of entity: Int64) throws -> Row? {
-        try Row.fetchOne(claimSelection, arguments: [entity, Data(stream.bytes)])
+    private struct Claim {
+        let epoch: Int64
+        let storedThrough: UInt64
+        /// The entity's.
+        let version: Int64
+    }
+
+    /// Nil when nobody has claimed the stream for the entity.
+    private func claim(on stream: StreamID, of entity: Int64) throws -> Claim? {
+        try claimSelection.row([entity, stream.bytes]) { row in
+            try Claim(epoch: row[0], storedThrough: UInt64(bitPattern: row[1]), version: row[2] ?? 0)
+        }
     }
 
     /// The version that the entity must have; nil: any.
@@ -170,8 +178,7 @@ struct IngestTransaction {
     private func version(of row: Int64?) throws -> Int64 { try state(of: row).version }
 
     private func state(of row: Int64?) throws -> EntityState {
-        guard let row, let found = try Row.fetchOne(stateSelection, arguments: [row]) else { return EntityState() }
-        return EntityState(found)
+        try row.flatMap { try stateSelection.row([$0], EntityState.init) } ?? EntityState()
     }
 
     /// Returns the entity's version.
@@ -187,25 +194,25 @@ struct IngestTransaction {
         }
         if content.chunks.isEmpty { version = try numbers.next() }
         let place = content.latest?.fix.coordinate
-        try stateUpdate.execute(arguments: [
-            entity, version, batch.fences.map { Data($0) }, content.latest?.fix.time.milliseconds, place?.latitudeE7,
+        try stateUpdate.execute([
+            entity, version, batch.fences, content.latest?.fix.time.milliseconds, place?.latitudeE7,
             place?.longitudeE7, content.latest.map { _ in batch.received.milliseconds },
-            content.latest.map { _ in Data(content.record) }, content.latest?.coordinateType.number,
+            content.latest.map { _ in content.record }, content.latest?.coordinateType.number,
             batch.service.rawValue,
         ])
         if let latest = content.latest {
             try cells.put(entity, at: latest)
             // From here on the track has reached the time of the hint.
-            try hintRemoval.execute(arguments: [entity, latest.fix.time.milliseconds, batch.received.milliseconds])
+            try hintRemoval.execute([entity, latest.fix.time.milliseconds, batch.received.milliseconds])
         }
         return version
     }
 
     private func tell(_ hint: TrackPoint, record: [UInt8], of batch: PreparedBatch, to entity: Int64) throws {
         let place = hint.fix.coordinate
-        try hintUpdate.execute(arguments: [
+        try hintUpdate.execute([
             entity, hint.fix.time.milliseconds, place.latitudeE7, place.longitudeE7, batch.received.milliseconds,
-            Data(record), hint.coordinateType.number, batch.service.rawValue, PlaceCell.number(of: hint),
+            record, hint.coordinateType.number, batch.service.rawValue, PlaceCell.number(of: hint),
         ])
     }
 

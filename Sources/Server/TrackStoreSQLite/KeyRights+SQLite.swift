@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import TrackModel
 import TrackStore
 
@@ -7,21 +7,21 @@ extension KeyRights {
     static let columns = "scopes, ends, addresses, referers"
 
     /// From the columns from `start` on. A list that somebody has changed into nonsense admits nobody.
-    init(_ row: Row, from start: Int) throws(TrackStoreError) {
-        func list<Item>(_ column: Int, _ read: (String) -> Item?) throws(TrackStoreError) -> [Item] {
-            guard let text: String = row[column] else { return [] }
+    init(_ row: SQLRow, from start: Int) throws {
+        func list<Item>(_ column: Int, _ read: (String) -> Item?) throws -> [Item] {
+            guard let text: String = try row[column] else { return [] }
             let items = text.split(separator: " ").compactMap { read(String($0)) }
             guard items.count == text.split(separator: " ").count, !items.isEmpty else {
                 throw TrackStoreError(.corrupt, "the white list of an access key cannot be read")
             }
             return items
         }
-        self.init(
+        try self.init(
             KeyScopes(rawValue: row[start]), end: (row[start + 1] as Int64?).map(Timestamp.init(milliseconds:)),
             addresses: try list(start + 2) { AddressRange($0) }, referers: try list(start + 3) { RefererPattern($0) })
     }
 
-    var arguments: StatementArguments {
+    var arguments: SQLParameters {
         [
             scopes.rawValue, end?.milliseconds, Self.text(addresses.map(\.description)),
             Self.text(referers.map(\.text)),

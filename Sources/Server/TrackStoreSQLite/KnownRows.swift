@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import TrackModel
 import TrackStore
 
@@ -18,9 +18,9 @@ struct KnownRows: Sendable {
     private var version: Int64?
 
     /// Call it at the start of each transaction: another process may have deleted rows that are known here.
-    mutating func begin(_ database: Database) throws {
+    mutating func begin(_ database: any SQLConnection) throws {
         // Changes with every commit of another connection, never with one of this connection.
-        let current = try Int64.fetchOne(try database.cachedStatement(sql: "PRAGMA data_version"))
+        let current = try database.value(Int64.self, "PRAGMA data_version")
         if current != version {
             services = []
             entities = [:]

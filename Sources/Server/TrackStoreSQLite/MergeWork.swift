@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import TrackModel
 import TrackStore
 
@@ -39,15 +39,15 @@ struct MergeWork: Sendable {
     var points: Int { exchanges.reduce(0) { $0 + $1.old.reduce(0) { $0 + $1.count } } }
 
     /// Nil when the entity has no unsettled chunk.
-    init?(_ entity: Int64, _ database: Database) throws {
+    init?(_ entity: Int64, _ database: any SQLConnection) throws {
         self.entity = entity
         guard try Self.isKept(entity, database) else { return nil }
         guard
-            let start = try Int64.fetchOne(
-                database,
-                sql: """
-                    SELECT MIN(first_time) FROM chunk INDEXED BY chunk_unsettled WHERE settled = 0 AND entity = ?
-                    """, arguments: [entity])
+            let start = try database.value(
+                Int64.self,
+                """
+                SELECT MIN(first_time) FROM chunk INDEXED BY chunk_unsettled WHERE settled = 0 AND entity = ?
+                """, [entity])
         else { return nil }
         let outlines = try Self.outlines(of: entity, around: start, database)
         let plan = MergePlan(outlines, isComplete: Self.completeness(outlines, start: start))
@@ -65,17 +65,17 @@ struct MergeWork: Sendable {
     }
 
     /// Returns how many chunks it replaced.
-    func commit(_ database: Database) throws -> Int {
+    func commit(_ database: any SQLConnection) throws -> Int {
         // The entity may have been deleted since the look; its number is never used again.
         guard try Self.isKept(entity, database) else { return 0 }
-        let deletion = try database.cachedStatement(
-            sql: "DELETE FROM chunk WHERE id = ? AND first_time = ? AND last_time = ? AND count = ?")
-        let insertion = try database.cachedStatement(sql: NewChunk.insertion)
+        let deletion = try database.statement(
+            "DELETE FROM chunk WHERE id = ? AND first_time = ? AND last_time = ? AND count = ?")
+        let insertion = try database.statement(NewChunk.insertion)
         var replaced = 0
         for exchange in exchanges {
             for old in exchange.old {
-                try deletion.execute(arguments: [old.id, old.firstTime, old.lastTime, old.count])
-                guard database.changesCount == 1 else {
+                try deletion.execute([old.id, old.firstTime, old.lastTime, old.count])
+                guard database.changes == 1 else {
                     throw TrackStoreError(.failed, "another process merges chunks of this store: only one may")
                 }
             }
@@ -84,32 +84,31 @@ struct MergeWork: Sendable {
             }
             replaced += exchange.old.count
         }
-        let settling = try database.cachedStatement(sql: "UPDATE chunk SET settled = 1 WHERE id = ?")
-        for id in settled { try settling.execute(arguments: [id]) }
+        let settling = try database.statement("UPDATE chunk SET settled = 1 WHERE id = ?")
+        for id in settled { try settling.execute([id]) }
         return replaced
     }
 
     /// False for an entity that was deleted, or whose service was: its chunks go one after the other, by another process too.
-    private static func isKept(_ entity: Int64, _ database: Database) throws -> Bool {
-        let selection = try database.cachedStatement(
-            sql: "SELECT s.deletion IS NULL FROM entity e JOIN service s ON s.id = e.service WHERE e.id = ?")
-        return try Bool.fetchOne(selection, arguments: [entity]) ?? false
+    private static func isKept(_ entity: Int64, _ database: any SQLConnection) throws -> Bool {
+        let selection = try database.statement(
+            "SELECT s.deletion IS NULL FROM entity e JOIN service s ON s.id = e.service WHERE e.id = ?")
+        return try selection.value(Bool.self, [entity]) ?? false
     }
 
     private static func outlines(
-        of entity: Int64, around start: Int64, _ database: Database
+        of entity: Int64, around start: Int64, _ database: any SQLConnection
     ) throws -> [ChunkOutline] {
-        try Row.fetchAll(
-            database,
-            sql: """
-                SELECT id, first_time, last_time, count, settled FROM chunk INDEXED BY chunk_by_time
-                WHERE entity = ? AND first_time >= ? ORDER BY first_time, id LIMIT \(window)
-                """,
-            arguments: [
+        try database.rows(
+            """
+            SELECT id, first_time, last_time, count, settled FROM chunk INDEXED BY chunk_by_time
+            WHERE entity = ? AND first_time >= ? ORDER BY first_time, id LIMIT \(window)
+            """,
+            [
                 entity, Timestamp(milliseconds: start).adding(milliseconds: -2 * ChunkLimits.span).milliseconds,
             ]
-        ).map {
-            ChunkOutline(id: $0[0], firstTime: $0[1], lastTime: $0[2], count: $0[3], isSettled: $0[4] == 1)
+        ) {
+            try ChunkOutline(id: $0[0], firstTime: $0[1], lastTime: $0[2], count: $0[3], isSettled: $0[4] == 1)
         }
     }
 
@@ -125,15 +124,13 @@ struct MergeWork: Sendable {
     }
 
     /// Nil when merging would not help, or a payload cannot be read (which the integrity check reports).
-    private static func exchange(_ group: [ChunkOutline], _ database: Database) throws -> Exchange? {
-        let selection = try database.cachedStatement(
-            sql: "SELECT \(StoredChunk.columns) FROM chunk WHERE id = ?")
+    private static func exchange(_ group: [ChunkOutline], _ database: any SQLConnection) throws -> Exchange? {
+        let selection = try database.statement(
+            "SELECT \(StoredChunk.columns) FROM chunk WHERE id = ?")
         var merger = PointMerger()
         let always = Timestamp(milliseconds: .min)...Timestamp(milliseconds: .max)
         for outline in group {
-            guard let row = try Row.fetchOne(selection, arguments: [outline.id]),
-                let chunk = try? StoredChunk(row)
-            else { return nil }
+            guard let chunk = try selection.row([outline.id], { try? StoredChunk($0) }) ?? nil else { return nil }
             merger.add(chunk, in: always)
         }
         let points = merger.finish()

@@ -1,5 +1,5 @@
-import GRDB
 import Glibc
+import SQLDatabase
 import TrackStore
 
 /// The copy of a store that is made before a newer program changes its tables, so that the former program can go on with it.
@@ -93,11 +93,7 @@ package enum MigrationCopy {
     private static func isFormer(_ schema: Int) -> Bool { schema > 0 && schema < Schema.currentVersion }
 
     private static func schema(of store: String) throws -> Int? {
-        var configuration = Configuration()
-        configuration.readonly = true
-        let file = try DatabaseQueue(path: store, configuration: configuration)
-        defer { try? file.close() }
-        return try file.read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+        try SQLiteConnection(path: store, .readOnly).value(Int.self, "PRAGMA user_version")
     }
 
     /// The copy takes as much as the store, and the migration may write as much again into the log.

@@ -1,5 +1,4 @@
-import Foundation
-import GRDB
+import SQLDatabase
 import TrackStore
 
 extension NewChunk {
@@ -9,10 +8,10 @@ extension NewChunk {
         """
 
     /// `id` nil: the next after all there are.
-    func insert(as id: Int64?, entity: Int64, isSettled: Bool, with statement: Statement) throws {
-        try statement.execute(arguments: [
+    func insert(as id: Int64?, entity: Int64, isSettled: Bool, with statement: any SQLStatement) throws {
+        try statement.execute([
             id, entity, firstTime, lastTime, count, isCompressed ? 1 : 0, isSettled ? 1 : 0, received,
-            runs.map { Data($0) }, Data(payload),
+            runs, payload,
         ])
     }
 }

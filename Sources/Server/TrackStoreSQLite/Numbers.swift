@@ -1,16 +1,16 @@
-import GRDB
+import SQLDatabase
 import TrackModel
 import TrackStore
 
 /// Numbers of one transaction, each greater than every number that the file ever gave out: of entities, of claims, and of
 /// chunks, which are their entities' versions. So nothing that is deleted lends its number to something new.
 struct Numbers {
-    private let database: Database
+    private let database: any SQLConnection
     private var last: Int64?
     /// When the server received the points that this transaction stores last; nil: it stores none.
     private var received: Timestamp?
 
-    init(_ database: Database) {
+    init(_ database: any SQLConnection) {
         self.database = database
     }
 
@@ -19,8 +19,8 @@ struct Numbers {
         if let last {
             former = last
         } else {
-            let selection = try database.cachedStatement(sql: "SELECT value FROM counter")
-            guard let value = try Int64.fetchOne(selection) else {
+            let selection = try database.statement("SELECT value FROM counter")
+            guard let value = try selection.value(Int64.self) else {
                 throw TrackStoreError(.corrupt, "the store has lost its counter")
             }
             former = value
@@ -35,8 +35,8 @@ struct Numbers {
     /// Keeps what was given out; call it before the transaction ends.
     func save() throws {
         guard last != nil || received != nil else { return }
-        let update = try database.cachedStatement(
-            sql: "UPDATE counter SET value = COALESCE(?, value), received = COALESCE(?, received)")
-        try update.execute(arguments: [last, received?.milliseconds])
+        let update = try database.statement(
+            "UPDATE counter SET value = COALESCE(?, value), received = COALESCE(?, received)")
+        try update.execute([last, received?.milliseconds])
     }
 }

@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 package import TrackModel
 package import TrackStore
 
@@ -7,8 +7,8 @@ extension SQLiteTrackStore {
         try await writing { database in
             try self.check(service, database)
             try database.execute(
-                sql: "UPDATE service SET vertexes = ?, unknown_entity = ? WHERE id = ?",
-                arguments: [
+                "UPDATE service SET vertexes = ?, unknown_entity = ? WHERE id = ?",
+                [
                     answers.vertices.map { $0 == .text }, answers.unknownEntity.map { $0 == .success ? 0 : 3003 },
                     service.rawValue,
                 ])
@@ -17,12 +17,13 @@ extension SQLiteTrackStore {
 
     package func answers(of service: ServiceID) async throws(TrackStoreError) -> AnswerForms {
         try await reading { database in
-            let row = try database.cachedStatement(
-                sql: "SELECT \(AnswerForms.columns) FROM service WHERE id = ? AND deletion IS NULL")
-            guard let found = try Row.fetchOne(row, arguments: [service.rawValue]) else {
+            let found = try database.row(
+                "SELECT \(AnswerForms.columns) FROM service WHERE id = ? AND deletion IS NULL", [service.rawValue]
+            ) { try AnswerForms($0, from: 0) }
+            guard let found else {
                 throw TrackStoreError(.unknownService, "there is no service \(service.rawValue)")
             }
-            return AnswerForms(found, from: 0)
+            return found
         }
     }
 }
@@ -31,9 +32,9 @@ extension AnswerForms {
     /// The columns that ``init(_:from:)`` needs, in its order.
     static let columns = "vertexes, unknown_entity"
 
-    init(_ row: Row, from first: Int) {
-        let isText: Bool? = row[first]
-        let status: Int64? = row[first + 1]
+    init(_ row: SQLRow, from first: Int) throws {
+        let isText: Bool? = try row[first]
+        let status: Int64? = try row[first + 1]
         self.init(
             vertices: isText.map { $0 ? .text : .objects }, unknownEntity: status.map { $0 == 0 ? .success : .notFound }
         )

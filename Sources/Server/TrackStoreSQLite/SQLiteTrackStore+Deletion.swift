@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import Synchronization
 package import TrackModel
 package import TrackStore
@@ -14,21 +14,21 @@ extension SQLiteTrackStore {
             guard let id = try entities.find(key) else {
                 throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
             }
-            let texts = try database.cachedStatement(sql: "SELECT description FROM entity WHERE id = ?")
+            let texts = try database.statement("SELECT description FROM entity WHERE id = ?")
             try EntityTexts.remove(
-                id, key, description: try String.fetchOne(texts, arguments: [id]) ?? "", database)
+                id, key, description: try texts.value(String.self, [id]) ?? "", database)
             // What still waits ends with the entity; what had ended before stays as it ended.
             try database.execute(
-                sql: """
-                    UPDATE push SET withdrawn = ?1 WHERE entity = ?2 AND acknowledged IS NULL
-                        AND EXISTS (SELECT 1 FROM push_message m WHERE m.id = push.message AND m.expires > ?1)
-                    """, arguments: [now.milliseconds, id])
+                """
+                UPDATE push SET withdrawn = ?1 WHERE entity = ?2 AND acknowledged IS NULL
+                    AND EXISTS (SELECT 1 FROM push_message m WHERE m.id = push.message AND m.expires > ?1)
+                """, [now.milliseconds, id])
             try database.execute(
-                sql: "UPDATE push SET entity = NULL, former_entity = ? WHERE entity = ?", arguments: [name, id])
+                "UPDATE push SET entity = NULL, former_entity = ? WHERE entity = ?", [name, id])
             for table in ["chunk", "hint", "claim", "entity_value", "state", "health", "route_job"] {
-                try database.execute(sql: "DELETE FROM \(table) WHERE entity = ?", arguments: [id])
+                try database.execute("DELETE FROM \(table) WHERE entity = ?", [id])
             }
-            try database.execute(sql: "DELETE FROM entity WHERE id = ?", arguments: [id])
+            try database.execute("DELETE FROM entity WHERE id = ?", [id])
             // Here, on the writing connection: the next transaction must not meet the row. Its number is never used again.
             self.known.withLock { $0.forget(key) }
         }

@@ -1,5 +1,4 @@
-import Foundation
-import GRDB
+import SQLDatabase
 package import TrackModel
 package import TrackStore
 
@@ -17,9 +16,9 @@ extension SQLiteTrackStore {
     package func addDevice(_ device: DeviceRecord) async throws(TrackStoreError) {
         try await writing { database in
             try self.check(device.service, database)
-            let taken = try Int.fetchOne(
-                database, sql: "SELECT 1 FROM device WHERE id = ? OR key_hash = ?",
-                arguments: [Data(device.id.bytes), Data(device.keyHash)])
+            let taken = try database.value(
+                Int.self, "SELECT 1 FROM device WHERE id = ? OR key_hash = ?",
+                [device.id.bytes, device.keyHash])
             guard taken == nil else {
                 throw TrackStoreError(.deviceExists, "there is a device with this number or this key already")
             }
@@ -29,33 +28,33 @@ extension SQLiteTrackStore {
     }
 
     /// In the transaction of the change: somebody else may make another device this entity meanwhile.
-    private static func checkEntity(of device: DeviceRecord, _ database: Database) throws {
+    private static func checkEntity(of device: DeviceRecord, _ database: any SQLConnection) throws {
         guard device.state == .active else { return }
-        let other = try Data.fetchOne(
-            try database.cachedStatement(
-                sql: """
-                    SELECT id FROM device WHERE service = ? AND entity = ? AND state = 0 AND pending = 0 AND id <> ?
-                    LIMIT 1
-                    """),
-            arguments: [device.service.rawValue, device.entity, Data(device.id.bytes)])
-        if let other, let id = DeviceID(bytes: [UInt8](other)) {
+        let other = try database.value(
+            [UInt8].self,
+            """
+            SELECT id FROM device WHERE service = ? AND entity = ? AND state = 0 AND pending = 0 AND id <> ?
+            LIMIT 1
+            """,
+            [device.service.rawValue, device.entity, device.id.bytes])
+        if let other, let id = DeviceID(bytes: other) {
             throw TrackStoreError.entityTaken(device.entity, by: id)
         }
     }
 
     /// Its id and its key are those of no other device.
-    static func insert(_ device: DeviceRecord, _ database: Database) throws {
+    static func insert(_ device: DeviceRecord, _ database: any SQLConnection) throws {
         try database.execute(
-            sql: """
-                INSERT INTO device (\(deviceColumns), change)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, ?, ?, ?, ?, ?, NULL, ?, \(nextChange))
-                """,
-            arguments: [
-                Data(device.id.bytes), device.service.rawValue, device.entity, text(device.formerEntities),
-                device.name, state(device.state), Data(device.keyHash), device.created.milliseconds,
+            """
+            INSERT INTO device (\(deviceColumns), change)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, ?, ?, ?, ?, ?, NULL, ?, \(nextChange))
+            """,
+            [
+                device.id.bytes, device.service.rawValue, device.entity, text(device.formerEntities),
+                device.name, state(device.state), device.keyHash, device.created.milliseconds,
                 device.certificateEnd.milliseconds, device.state == .pending, device.claim?.token,
                 device.claim?.serial, device.claim?.model, device.claim?.address, device.issued?.milliseconds,
-                device.machine.map { Data($0) }, device.proves,
+                device.machine, device.proves,
             ])
     }
 
@@ -70,10 +69,10 @@ extension SQLiteTrackStore {
     }
 
     static func devices(
-        matching filter: DeviceFilter, page: Page, _ database: Database
+        matching filter: DeviceFilter, page: Page, _ database: any SQLConnection
     ) throws -> (total: Int, devices: [DeviceRecord]) {
         var condition = "state <> \(Self.forgotten) AND \(Self.isOfServiceInUse)"
-        var wanted = StatementArguments()
+        var wanted = SQLParameters()
         if let service = filter.service {
             condition += " AND service = ?"
             wanted += [service.rawValue]
@@ -95,13 +94,11 @@ extension SQLiteTrackStore {
             condition += digits == nil ? " AND entity = ?" : " AND (entity = ? OR hex(id) LIKE ?)"
             wanted += [selector] + (digits.map { ["\($0)%"] } ?? [])
         }
-        let total = try Int.fetchOne(
-            database, sql: "SELECT COUNT(*) FROM device WHERE \(condition)", arguments: wanted)
-        let rows = try Row.fetchAll(
-            database,
-            sql: "SELECT \(Self.deviceColumns) FROM device WHERE \(condition) ORDER BY created, id LIMIT ? OFFSET ?",
-            arguments: wanted + [page.limit, page.offset])
-        return (total ?? 0, try rows.map(Self.record))
+        let total = try database.value(Int.self, "SELECT COUNT(*) FROM device WHERE \(condition)", wanted)
+        let devices = try database.rows(
+            "SELECT \(Self.deviceColumns) FROM device WHERE \(condition) ORDER BY created, id LIMIT ? OFFSET ?",
+            wanted + [page.limit, page.offset], Self.record)
+        return (total ?? 0, devices)
     }
 
     package func changeDevice(_ id: DeviceID, _ change: DeviceChange) async throws(TrackStoreError) -> DeviceRecord {
@@ -112,9 +109,9 @@ extension SQLiteTrackStore {
             case .entity(let entity): device.move(to: entity)
             case .state(let state): device.enter(state)
             case .certificate(let keyHash, let end):
-                let other = try Int.fetchOne(
-                    database, sql: "SELECT 1 FROM device WHERE key_hash = ? AND id <> ?",
-                    arguments: [Data(keyHash), Data(id.bytes)])
+                let other = try database.value(
+                    Int.self, "SELECT 1 FROM device WHERE key_hash = ? AND id <> ?",
+                    [keyHash, id.bytes])
                 guard other == nil else {
                     throw TrackStoreError(.deviceExists, "another device has this key")
                 }
@@ -125,15 +122,15 @@ extension SQLiteTrackStore {
             case .name, .certificate: break
             }
             try database.execute(
-                sql: """
-                    UPDATE device SET entity = ?, former_entities = ?, name = ?, state = ?, pending = ?, key_hash = ?,
-                        certificate_end = ?, cloned = ?, change = \(Self.nextChange)
-                    WHERE id = ?
-                    """,
-                arguments: [
+                """
+                UPDATE device SET entity = ?, former_entities = ?, name = ?, state = ?, pending = ?, key_hash = ?,
+                    certificate_end = ?, cloned = ?, change = \(Self.nextChange)
+                WHERE id = ?
+                """,
+                [
                     device.entity, Self.text(device.formerEntities), device.name, Self.state(device.state),
-                    device.state == .pending, Data(device.keyHash), device.certificateEnd.milliseconds,
-                    device.cloned?.milliseconds, Data(id.bytes),
+                    device.state == .pending, device.keyHash, device.certificateEnd.milliseconds,
+                    device.cloned?.milliseconds, id.bytes,
                 ])
             return device
         }
@@ -141,39 +138,39 @@ extension SQLiteTrackStore {
 
     package func forgetDevice(_ id: DeviceID) async throws(TrackStoreError) {
         try await writing { database in
-            guard try Self.forget(Data(id.bytes), database) else { throw Self.unknown(id) }
+            guard try Self.forget(id.bytes, database) else { throw Self.unknown(id) }
         }
     }
 
     /// False: there was no such device.
-    static func forget(_ id: Data, _ database: Database) throws -> Bool {
-        let update = try database.cachedStatement(
-            sql: """
-                UPDATE device SET entity = '', former_entities = '', name = '', state = \(forgotten),
-                    key_hash = NULL, seen = NULL, address = NULL, agent_version = NULL, pending = 0, token = NULL,
-                    serial = NULL, model = NULL, claimed_from = NULL, issued = NULL, machine = NULL, cloned = NULL, proves = 0,
-                    change = \(nextChange)
-                WHERE id = ? AND state <> \(forgotten)
-                """)
-        try update.execute(arguments: [id])
-        return database.changesCount == 1
+    static func forget(_ id: [UInt8], _ database: any SQLConnection) throws -> Bool {
+        let update = try database.statement(
+            """
+            UPDATE device SET entity = '', former_entities = '', name = '', state = \(forgotten),
+                key_hash = NULL, seen = NULL, address = NULL, agent_version = NULL, pending = 0, token = NULL,
+                serial = NULL, model = NULL, claimed_from = NULL, issued = NULL, machine = NULL, cloned = NULL, proves = 0,
+                change = \(nextChange)
+            WHERE id = ? AND state <> \(forgotten)
+            """)
+        try update.execute([id])
+        return database.changes == 1
     }
 
     package func noteDevice(_ id: DeviceID, _ sighting: DeviceRecord.Sighting) async throws(TrackStoreError) {
         try await writing { database in
             try database.execute(
-                sql: """
-                    UPDATE device SET seen = ?, address = ?, agent_version = ? WHERE id = ? AND state <> \(Self.forgotten)
-                    """,
-                arguments: [sighting.time.milliseconds, sighting.address, sighting.agentVersion, Data(id.bytes)])
+                """
+                UPDATE device SET seen = ?, address = ?, agent_version = ? WHERE id = ? AND state <> \(Self.forgotten)
+                """,
+                [sighting.time.milliseconds, sighting.address, sighting.agentVersion, id.bytes])
         }
     }
 
     package func noteClone(of id: DeviceID, at now: Timestamp) async throws(TrackStoreError) {
         try await writing { database in
             try database.execute(
-                sql: "UPDATE device SET cloned = ? WHERE id = ? AND state <> \(Self.forgotten)",
-                arguments: [now.milliseconds, Data(id.bytes)])
+                "UPDATE device SET cloned = ? WHERE id = ? AND state <> \(Self.forgotten)",
+                [now.milliseconds, id.bytes])
         }
     }
 
@@ -182,12 +179,12 @@ extension SQLiteTrackStore {
     ) async throws(TrackStoreError) -> (through: Int64, devices: [DeviceID]) {
         try await reading { database in
             guard let mark else {
-                return (try Int64.fetchOne(database, sql: "SELECT COALESCE(MAX(change), 0) FROM device") ?? 0, [])
+                return (try database.value(Int64.self, "SELECT COALESCE(MAX(change), 0) FROM device") ?? 0, [])
             }
-            let changed = try database.cachedStatement(
-                sql: "SELECT change, id FROM device WHERE change > ? ORDER BY change LIMIT ?")
-            let rows = try Row.fetchAll(changed, arguments: [mark, limit])
-            return (rows.last?[0] ?? mark, rows.compactMap { DeviceID(bytes: [UInt8]($0[1] as Data)) })
+            let changed: [(Int64, DeviceID?)] = try database.rows(
+                "SELECT change, id FROM device WHERE change > ? ORDER BY change LIMIT ?", [mark, limit]
+            ) { row in try (row[0], DeviceID(bytes: row[1])) }
+            return (changed.last?.0 ?? mark, changed.compactMap(\.1))
         }
     }
 
@@ -197,10 +194,10 @@ extension SQLiteTrackStore {
         TrackStoreError(.unknownDevice, "there is no device \(id)")
     }
 
-    static func device(_ id: DeviceID, _ database: Database) throws -> DeviceRecord? {
-        let wanted = try database.cachedStatement(
-            sql: "SELECT \(deviceColumns) FROM device WHERE id = ? AND state <> \(forgotten) AND \(isOfServiceInUse)")
-        return try Row.fetchOne(wanted, arguments: [Data(id.bytes)]).map(record)
+    static func device(_ id: DeviceID, _ database: any SQLConnection) throws -> DeviceRecord? {
+        let wanted = try database.statement(
+            "SELECT \(deviceColumns) FROM device WHERE id = ? AND state <> \(forgotten) AND \(isOfServiceInUse)")
+        return try wanted.row([id.bytes], record)
     }
 
     /// What the column `state` has of a state. A pending device is told by its own column: the table is older than it.
@@ -208,27 +205,27 @@ extension SQLiteTrackStore {
         state == .pending ? DeviceRecord.State.active.rawValue : state.rawValue
     }
 
-    static func record(_ row: Row) throws -> DeviceRecord {
-        let isPending: Bool = row[12]
-        guard let id = DeviceID(bytes: [UInt8](row[0] as Data)), let service = ServiceID(rawValue: row[1]),
-            let state = isPending ? DeviceRecord.State.pending : DeviceRecord.State(rawValue: row[5])
+    static func record(_ row: SQLRow) throws -> DeviceRecord {
+        let isPending: Bool = try row[12]
+        guard let id = try DeviceID(bytes: row[0]), let service = try ServiceID(rawValue: row[1]),
+            let state = isPending ? DeviceRecord.State.pending : try DeviceRecord.State(rawValue: row[5])
         else { throw TrackStoreError(.corrupt, "a device cannot be read") }
-        let former: String = row[3]
+        let former: String = try row[3]
         var sighting: DeviceRecord.Sighting?
-        if let seen: Int64 = row[9] {
-            sighting = DeviceRecord.Sighting(
+        if let seen: Int64 = try row[9] {
+            sighting = try DeviceRecord.Sighting(
                 time: Timestamp(milliseconds: seen), address: row[10] ?? "", agentVersion: row[11] ?? "")
         }
-        let claim = (row[13] as Int64?).map {
-            DeviceRecord.Claim(token: $0, serial: row[14], model: row[15] ?? "", address: row[16] ?? "")
+        let claim = try (row[13] as Int64?).map {
+            try DeviceRecord.Claim(token: $0, serial: row[14], model: row[15] ?? "", address: row[16] ?? "")
         }
-        return DeviceRecord(
+        return try DeviceRecord(
             id: id, service: service, entity: row[2],
             formerEntities: former.isEmpty ? [] : former.split(separator: separator).map(String.init), name: row[4],
-            state: state, keyHash: [UInt8](row[6] as Data), created: Timestamp(milliseconds: row[7]),
+            state: state, keyHash: row[6], created: Timestamp(milliseconds: row[7]),
             certificateEnd: Timestamp(milliseconds: row[8]),
             issued: (row[17] as Int64?).map(Timestamp.init(milliseconds:)),
-            machine: (row[18] as Data?).map { [UInt8]($0) }, claim: claim, sighting: sighting,
+            machine: row[18], claim: claim, sighting: sighting,
             cloned: (row[19] as Int64?).map(Timestamp.init(milliseconds:)), proves: row[20])
     }
 

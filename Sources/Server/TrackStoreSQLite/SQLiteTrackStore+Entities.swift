@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 package import TrackModel
 package import TrackStore
 
@@ -25,16 +25,15 @@ extension SQLiteTrackStore {
     ) async throws(TrackStoreError) {
         try await writing { database in
             try self.check(service, database)
-            let former = try Row.fetchOne(
-                database, sql: "SELECT id, description FROM entity WHERE service = ? AND name = ?",
-                arguments: [service.rawValue, change.name])
-            guard let former else {
+            let former: (Int64, String)? = try database.row(
+                "SELECT id, description FROM entity WHERE service = ? AND name = ?", [service.rawValue, change.name]
+            ) { row in try (row[0], row[1]) }
+            guard let (id, description) = former else {
                 throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
             }
-            let (id, description): (Int64, String) = (former[0], former[1])
             try database.execute(
-                sql: "UPDATE entity SET description = ?, modified = ? WHERE id = ?",
-                arguments: [change.description ?? description, now.milliseconds, id])
+                "UPDATE entity SET description = ?, modified = ? WHERE id = ?",
+                [change.description ?? description, now.milliseconds, id])
             if let new = change.description {
                 let key = EntityKey(service: service, name: change.name)
                 try EntityTexts.remove(id, key, description: description, database)
@@ -48,10 +47,10 @@ extension SQLiteTrackStore {
         named name: String, in service: ServiceID
     ) async throws(TrackStoreError) -> EntityRecord? {
         try await reading { database in
-            try Row.fetchOne(
-                database, sql: Self.selectEntities + " WHERE e.service = ? AND e.name = ?",
-                arguments: [service.rawValue, name]
-            ).map { try Self.records([EntityContent($0)], database) }?.first
+            try database.row(
+                Self.selectEntities + " WHERE e.service = ? AND e.name = ?",
+                [service.rawValue, name]
+            ) { try Self.records([EntityContent($0)], database) }?.first
         }
     }
 
@@ -66,21 +65,18 @@ extension SQLiteTrackStore {
 
     /// A page of the entities that meet a condition. No entity has a distance here.
     static func entities(
-        meeting condition: EntityCondition, sortedBy order: EntityOrder, _ page: Page, _ database: Database
+        meeting condition: EntityCondition, sortedBy order: EntityOrder, _ page: Page, _ database: any SQLConnection
     ) throws -> (total: Int, entities: [EntityRecord]) {
         // SQLite looks up the rows of a join also when nobody asks for them.
         let latest = condition.readsLatest ? joinLatest : ""
         let count = "SELECT COUNT(*) FROM entity e" + latest + " WHERE " + condition.sql
         let (sorting, key) = EntityCondition.sorting(order)
         let list = selectEntities + " WHERE " + condition.sql + " ORDER BY " + sorting + " LIMIT ? OFFSET ?"
-        let bounds: [any DatabaseValueConvertible & Sendable] = [max(0, page.limit), max(0, page.offset)]
-        let arguments: [any DatabaseValueConvertible & Sendable] = condition.arguments + key + bounds
+        let bounds: SQLParameters = [max(0, page.limit), max(0, page.offset)]
+        let arguments: SQLParameters = condition.arguments + key + bounds
         return (
-            try Int.fetchOne(database, sql: count, arguments: StatementArguments(condition.arguments)) ?? 0,
-            try records(
-                Array(
-                    Row.fetchCursor(database, sql: list, arguments: StatementArguments(arguments))
-                        .map { try EntityContent($0) }), database)
+            try database.value(Int.self, count, condition.arguments) ?? 0,
+            try records(try database.rows(list, arguments, EntityContent.init), database)
         )
     }
 

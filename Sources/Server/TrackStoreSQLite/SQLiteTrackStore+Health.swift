@@ -1,5 +1,4 @@
-import Foundation
-import GRDB
+import SQLDatabase
 package import TrackModel
 package import TrackStore
 import TrackWire
@@ -9,21 +8,21 @@ extension SQLiteTrackStore {
         guard !notes.isEmpty else { return try checkOpen() }
         try await writing { database in
             var entities = EntityRows(database, self)
-            let update = try database.cachedStatement(
-                sql: """
-                    INSERT INTO health (entity, heard, has_left, agent_version, device, reported, report)
-                    VALUES (?1, ?2, ?3, ?4, ?5, CASE WHEN ?6 IS NULL THEN NULL ELSE ?2 END, ?6)
-                    ON CONFLICT (entity) DO UPDATE SET
-                        heard = excluded.heard, has_left = excluded.has_left, agent_version = excluded.agent_version,
-                        device = excluded.device, reported = COALESCE(excluded.reported, reported),
-                        report = COALESCE(excluded.report, report)
-                    WHERE excluded.heard >= health.heard OR excluded.heard < health.heard - \(HealthNote.lateness)
-                    """)
+            let update = try database.statement(
+                """
+                INSERT INTO health (entity, heard, has_left, agent_version, device, reported, report)
+                VALUES (?1, ?2, ?3, ?4, ?5, CASE WHEN ?6 IS NULL THEN NULL ELSE ?2 END, ?6)
+                ON CONFLICT (entity) DO UPDATE SET
+                    heard = excluded.heard, has_left = excluded.has_left, agent_version = excluded.agent_version,
+                    device = excluded.device, reported = COALESCE(excluded.reported, reported),
+                    report = COALESCE(excluded.report, report)
+                WHERE excluded.heard >= health.heard OR excluded.heard < health.heard - \(HealthNote.lateness)
+                """)
             for note in notes {
                 guard let entity = try entities.find(note.entity) else { continue }
-                try update.execute(arguments: [
+                try update.execute([
                     entity, note.heard.milliseconds, note.hasLeft, note.agentVersion,
-                    note.device.map { Data($0.bytes) }, note.report.map { Data($0.encoded) },
+                    note.device.map { $0.bytes }, note.report.map { $0.encoded },
                 ])
             }
             entities.save()
@@ -49,23 +48,21 @@ extension SQLiteTrackStore {
     }
 
     static func health(
-        in service: ServiceID?, after mark: Int64?, limit: Int, _ database: Database
+        in service: ServiceID?, after mark: Int64?, limit: Int, _ database: any SQLConnection
     ) throws -> HealthPage {
-        let rows = try Row.fetchCursor(
-            database, sql: healthStatement(in: service),
-            arguments: [mark ?? 0, limit] + (service.map { [$0.rawValue] } ?? []))
         var found: [VehicleHealth] = []
         var (last, count) = (mark ?? 0, 0)
-        while let row = try rows.next() {
-            (last, count) = (row[8], count + 1)
-            guard let service = ServiceID(rawValue: row[0]) else { continue }
-            let report = (row[5] as Data?).flatMap { HealthReport(encoded: [UInt8]($0)) }
-            let reported = (row[6] as Int64?).map { Timestamp(milliseconds: $0) }
-            found.append(
+        let wanted: SQLParameters = [mark ?? 0, limit] + (service.map { [$0.rawValue] } ?? [])
+        try database.forEach(healthStatement(in: service), wanted) { row in
+            (last, count) = try (row[8], count + 1)
+            guard let service = try ServiceID(rawValue: row[0]) else { return }
+            let report = try (row[5] as [UInt8]?).flatMap { HealthReport(encoded: $0) }
+            let reported = try (row[6] as Int64?).map { Timestamp(milliseconds: $0) }
+            try found.append(
                 VehicleHealth(
                     entity: EntityKey(service: service, name: row[1]), heard: Timestamp(milliseconds: row[2]),
                     agentVersion: row[3],
-                    device: (row[4] as Data?).flatMap { DeviceID(bytes: [UInt8]($0)) }, report: report,
+                    device: (row[4] as [UInt8]?).flatMap { DeviceID(bytes: $0) }, report: report,
                     reported: report == nil ? nil : reported, hasLeft: row[7]))
         }
         return HealthPage(found, mark: count < limit ? nil : last)

@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import Synchronization
 package import TrackStore
 

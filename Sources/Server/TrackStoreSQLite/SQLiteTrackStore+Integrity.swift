@@ -1,5 +1,4 @@
-import Foundation
-import GRDB
+import SQLDatabase
 import TrackModel
 package import TrackStore
 import TrackWire
@@ -28,13 +27,12 @@ extension SQLiteTrackStore {
     /// Finds the problems that can be found without decoding payloads.
     func checkStructure() async throws(TrackStoreError) -> [String] {
         try await reading { database in
-            let reports = try String.fetchAll(
-                database, sql: "PRAGMA quick_check(\(Self.maximumProblems))")
+            let reports = try database.values(String.self, "PRAGMA quick_check(\(Self.maximumProblems))")
             var problems = reports.filter { $0 != "ok" }.map { "the file: \($0)" }
             // A damaged file answers questions about rows with nonsense.
             guard problems.isEmpty else { return problems }
             for (question, sentence) in Self.questions {
-                let rows = try Int.fetchOne(database, sql: question) ?? 0
+                let rows = try database.value(Int.self, question) ?? 0
                 if rows > 0 { problems.append("\(rows) \(sentence)") }
             }
             return problems
@@ -96,35 +94,34 @@ extension SQLiteTrackStore {
     /// `table`: `state`, or `hint`, which has the same columns of a point.
     private func checkLatest(in table: String) async throws(TrackStoreError) -> [String] {
         try await reading { database in
-            let rows = try Row.fetchCursor(
-                database,
-                sql: """
-                    SELECT p.entity, p.time, p.latitude, p.longitude, p.payload, p.datum, p.cell, p.service, e.service
-                    FROM \(table) p LEFT JOIN entity e ON e.id = p.entity WHERE p.time IS NOT NULL
-                    """)
             var problems: [String] = []
-            while let row = try rows.next(), problems.count < Self.maximumProblems {
-                let entity: Int64 = row[0]
-                let payload: Data = row[4]
-                guard let point = try? PointRecord.decode([UInt8](payload)) else {
+            try database.statement(
+                """
+                SELECT p.entity, p.time, p.latitude, p.longitude, p.payload, p.datum, p.cell, p.service, e.service
+                FROM \(table) p LEFT JOIN entity e ON e.id = p.entity WHERE p.time IS NOT NULL
+                """
+            ).run([]) { row in
+                let entity: Int64 = try row[0]
+                guard let point = try? PointRecord.decode(row[4]) else {
                     problems.append("the latest point of entity \(entity) cannot be read")
-                    continue
+                    return problems.count < Self.maximumProblems
                 }
                 let fix = point.fix
-                if row[1] != fix.time.milliseconds || row[2] != Int64(fix.coordinate.latitudeE7)
+                if try row[1] != fix.time.milliseconds || row[2] != Int64(fix.coordinate.latitudeE7)
                     || row[3] != Int64(fix.coordinate.longitudeE7)
                 {
                     problems.append("the latest point of entity \(entity) is not what its columns say")
                 }
-                if row[5] as Int? != point.coordinateType.number {
+                if try row[5] as Int? != point.coordinateType.number {
                     problems.append("the latest point of entity \(entity) is not in the datum that its row names")
                 }
-                if row[6] as Int64? != PlaceCell.number(of: point) {
+                if try row[6] as Int64? != PlaceCell.number(of: point) {
                     problems.append("entity \(entity) is not in the cell that its row names: searches by place miss it")
                 }
-                if row[7] as Int64? != row[8] as Int64? {
+                if try row[7] as Int64? != row[8] as Int64? {
                     problems.append("the latest point of entity \(entity) has the service of another entity")
                 }
+                return problems.count < Self.maximumProblems
             }
             return problems
         }
@@ -132,19 +129,14 @@ extension SQLiteTrackStore {
 
     /// The problems of the next thousand chunks, and where to go on; nil at the end.
     private static func checkChunks(
-        after cursor: Int64, _ database: Database
+        after cursor: Int64, _ database: any SQLConnection
     ) throws -> (problems: [String], next: Int64?) {
-        let rows = try Row.fetchCursor(
-            database,
-            sql: """
-                SELECT \(StoredChunk.columns) FROM chunk
-                WHERE id > ? ORDER BY id LIMIT 1000
-                """,
-            arguments: [cursor])
         var problems: [String] = []
         var last: Int64?
-        while let row = try rows.next() {
-            let id: Int64 = row[0]
+        try database.forEach(
+            "SELECT \(StoredChunk.columns) FROM chunk WHERE id > ? ORDER BY id LIMIT 1000", [cursor]
+        ) { row in
+            let id: Int64 = try row[0]
             last = id
             do {
                 _ = try StoredChunk(row)
@@ -157,14 +149,14 @@ extension SQLiteTrackStore {
 
     package func counts() async throws(TrackStoreError) -> StoreCounts {
         try await reading { database in
-            let row = try Row.fetchOne(
-                database,
-                sql: """
-                    SELECT (SELECT COUNT(*) FROM service WHERE deletion IS NULL), (SELECT COUNT(*) FROM entity),
-                        COUNT(*), COALESCE(SUM(count), 0) FROM chunk
-                    """)
-            guard let row else { return StoreCounts(services: 0, entities: 0, chunks: 0, points: 0) }
-            return StoreCounts(services: row[0], entities: row[1], chunks: row[2], points: row[3])
+            try database.row(
+                """
+                SELECT (SELECT COUNT(*) FROM service WHERE deletion IS NULL), (SELECT COUNT(*) FROM entity),
+                    COUNT(*), COALESCE(SUM(count), 0) FROM chunk
+                """
+            ) { row in
+                try StoreCounts(services: row[0], entities: row[1], chunks: row[2], points: row[3])
+            } ?? StoreCounts(services: 0, entities: 0, chunks: 0, points: 0)
         }
     }
 }

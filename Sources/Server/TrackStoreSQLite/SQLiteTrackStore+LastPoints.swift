@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 package import TrackModel
 package import TrackStore
 
@@ -25,20 +25,19 @@ extension SQLiteTrackStore {
         ofLast count: Int, of entity: String, in service: ServiceID
     ) async throws(TrackStoreError) -> (Timestamp, isBeginning: Bool) {
         try await reading { database in
-            let row = try database.cachedStatement(sql: "SELECT id FROM entity WHERE service = ? AND name = ?")
-            guard let id = try Int64.fetchOne(row, arguments: [service.rawValue, entity]) else {
+            let row = try database.statement("SELECT id FROM entity WHERE service = ? AND name = ?")
+            guard let id = try row.value(Int64.self, [service.rawValue, entity]) else {
                 throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
             }
-            let chunks = try database.cachedStatement(
-                sql: "SELECT first_time, count FROM chunk WHERE entity = ? ORDER BY first_time DESC, id DESC")
-            let rows = try Row.fetchCursor(chunks, arguments: [id])
+            let chunks = try database.statement(
+                "SELECT first_time, count FROM chunk WHERE entity = ? ORDER BY first_time DESC, id DESC")
             var (begin, found) = (Int64.max, 0)
-            while let row = try rows.next() {
-                begin = row[0]
-                found += row[1]
-                if found >= count { return (Timestamp(milliseconds: begin), false) }
+            try chunks.run([id]) { row in
+                begin = try row[0]
+                found += try row[1]
+                return found < count
             }
-            return (Timestamp(milliseconds: begin), true)
+            return (Timestamp(milliseconds: begin), begin == .max || found < count)
         }
     }
 }

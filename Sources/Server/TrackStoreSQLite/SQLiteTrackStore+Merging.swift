@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import Synchronization
 package import TrackModel
 package import TrackStore
@@ -75,14 +75,13 @@ private struct MergeCandidate: Sendable {
         points >= ChunkLimits.smallPoints || now.milliseconds(since: oldest) >= ChunkLimits.patience
     }
 
-    static func page(after entity: Int64, _ database: Database) throws -> [MergeCandidate] {
-        try Row.fetchAll(
-            database,
-            sql: """
-                SELECT entity, SUM(count), MIN(received) FROM chunk INDEXED BY chunk_unsettled
-                WHERE settled = 0 AND entity > ? GROUP BY entity ORDER BY entity LIMIT \(pageSize)
-                """,
-            arguments: [entity]
-        ).map { MergeCandidate(entity: $0[0], points: $0[1], oldest: Timestamp(milliseconds: $0[2])) }
+    static func page(after entity: Int64, _ database: any SQLConnection) throws -> [MergeCandidate] {
+        try database.rows(
+            """
+            SELECT entity, SUM(count), MIN(received) FROM chunk INDEXED BY chunk_unsettled
+            WHERE settled = 0 AND entity > ? GROUP BY entity ORDER BY entity LIMIT \(pageSize)
+            """,
+            [entity]
+        ) { try MergeCandidate(entity: $0[0], points: $0[1], oldest: Timestamp(milliseconds: $0[2])) }
     }
 }

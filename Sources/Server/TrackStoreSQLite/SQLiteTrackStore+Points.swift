@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 package import TrackModel
 package import TrackStore
 
@@ -9,18 +9,18 @@ extension SQLiteTrackStore {
     package func lastReceived() async throws(TrackStoreError) -> Timestamp? {
         try await reading { database in
             // Not from the chunks: a merged one has the number of its first part.
-            try Int64.fetchOne(database, sql: "SELECT received FROM counter").map { Timestamp(milliseconds: $0) }
+            try database.value(Int64.self, "SELECT received FROM counter").map { Timestamp(milliseconds: $0) }
         }
     }
 
     package func version(of entity: String, in service: ServiceID) async throws(TrackStoreError) -> Int64 {
         try await reading { database in
-            let row = try database.cachedStatement(
-                sql: """
-                    SELECT COALESCE(state.version, 0) FROM entity LEFT JOIN state ON state.entity = entity.id
-                    WHERE entity.service = ? AND entity.name = ?
-                    """)
-            guard let version = try Int64.fetchOne(row, arguments: [service.rawValue, entity]) else {
+            let row = try database.statement(
+                """
+                SELECT COALESCE(state.version, 0) FROM entity LEFT JOIN state ON state.entity = entity.id
+                WHERE entity.service = ? AND entity.name = ?
+                """)
+            guard let version = try row.value(Int64.self, [service.rawValue, entity]) else {
                 throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
             }
             return version
@@ -31,31 +31,30 @@ extension SQLiteTrackStore {
         of entity: String, in service: ServiceID, from: Timestamp, through: Timestamp, limit: Int
     ) async throws(TrackStoreError) -> StoredTrack {
         try await reading { database in
-            let row = try database.cachedStatement(sql: "SELECT id FROM entity WHERE service = ? AND name = ?")
-            guard let id = try Int64.fetchOne(row, arguments: [service.rawValue, entity]) else {
+            let row = try database.statement("SELECT id FROM entity WHERE service = ? AND name = ?")
+            guard let id = try row.value(Int64.self, [service.rawValue, entity]) else {
                 throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
             }
             guard from <= through else { return StoredTrack(points: []) }
             // No chunk is longer than the span, so none that begins earlier reaches into the range.
             let range = "entity = ? AND first_time BETWEEN ? AND ? AND last_time >= ?"
-            let places: StatementArguments = [
+            let places: SQLParameters = [
                 id, from.adding(milliseconds: -ChunkLimits.span).milliseconds, through.milliseconds, from.milliseconds,
             ]
             // The index alone tells it. A damaged number must not ask for more memory than a chunk may take.
-            let count = try database.cachedStatement(
-                sql: "SELECT COALESCE(sum(min(count, \(ChunkLimits.points))), 0) FROM chunk WHERE \(range)")
-            let chunks = try database.cachedStatement(
-                sql: "SELECT \(StoredChunk.columns) FROM chunk WHERE \(range) ORDER BY first_time, id")
+            let count = try database.statement(
+                "SELECT COALESCE(sum(min(count, \(ChunkLimits.points))), 0) FROM chunk WHERE \(range)")
+            let chunks = try database.statement(
+                "SELECT \(StoredChunk.columns) FROM chunk WHERE \(range) ORDER BY first_time, id")
             let limit = max(0, limit)
-            let expected = try Int.fetchOne(count, arguments: places) ?? 0
+            let expected = try count.value(Int.self, places) ?? 0
             var merger = PointMerger(expected: min(expected - Self.slack, limit) + Self.slack)
-            let rows = try Row.fetchCursor(chunks, arguments: places)
             var holes: [TrackHole] = []
-            while let row = try rows.next() {
+            try chunks.forEach(places) { row in
                 do {
                     merger.add(try StoredChunk(row), in: from...through)
                 } catch let error as TrackStoreError where error.code == .corrupt {
-                    holes.append(
+                    try holes.append(
                         TrackHole(
                             from: max(from, Timestamp(milliseconds: row[6])),
                             through: min(through, Timestamp(milliseconds: row[7])), count: row[1],

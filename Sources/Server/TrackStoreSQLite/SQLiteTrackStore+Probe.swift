@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import Synchronization
 package import TrackStore
 
@@ -6,21 +6,17 @@ extension SQLiteTrackStore {
     package func probe() async throws(TrackStoreError) {
         try checkOpen()
         do {
-            _ = try await probeConnection().read { try Int64.fetchOne($0, sql: "SELECT value FROM counter") }
+            _ = try await probeConnection().read { try $0.value(Int64.self, "SELECT value FROM counter") }
         } catch {
             throw translated(error)
         }
     }
 
-    /// The pool's readers may all be in use. The writer is no reader's affair.
-    private func probeConnection() throws -> DatabaseQueue {
+    /// All readers may be in use. The writer is no reader's affair.
+    private func probeConnection() throws -> SQLiteQueue {
         try probing.withLock { probing in
             if let probing { return probing }
-            var configuration = Configuration()
-            configuration.readonly = true
-            configuration.busyMode = .timeout(options.busyTimeout)
-            configuration.label = "track store probe"
-            let made = try DatabaseQueue(path: path, configuration: configuration)
+            let made = try SQLiteQueue(path: path, .readOnly, busyTimeout: options.busyTimeout)
             probing = made
             return made
         }

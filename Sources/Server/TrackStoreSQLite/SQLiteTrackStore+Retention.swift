@@ -1,5 +1,4 @@
-import Foundation
-import GRDB
+import SQLDatabase
 import Synchronization
 package import TrackModel
 package import TrackStore
@@ -9,7 +8,7 @@ extension SQLiteTrackStore {
         try await writing { database in
             try self.check(service, database)
             try database.execute(
-                sql: "UPDATE service SET retention = ? WHERE id = ?", arguments: [retention.stored, service.rawValue])
+                "UPDATE service SET retention = ? WHERE id = ?", [retention.stored, service.rawValue])
         }
     }
 
@@ -36,13 +35,13 @@ extension SQLiteTrackStore {
 /// second rule keeps points with a wrong date, and those that a vehicle brings after a long time off, for as long as others.
 /// So a fleet whose old tracks were imported has many chunks that are old and stay: what is bounded is how many are looked at.
 private struct OldPoints {
-    private let database: Database
+    private let database: any SQLConnection
     private let time: Int64
     private let limit: Int
     private var chunksLeft: Int
     private(set) var removed = 0
 
-    init(_ database: Database, before time: Timestamp, limit: Int) {
+    init(_ database: any SQLConnection, before time: Timestamp, limit: Int) {
         self.database = database
         self.time = time.milliseconds
         self.limit = max(1, limit)
@@ -79,13 +78,13 @@ private struct OldPoints {
     /// That of the mark when it is not done and is still there, otherwise the next one.
     private func entity(of service: ServiceID, at mark: RemovalMark?) throws -> Entity? {
         let comparison = mark == nil || mark?.chunk != nil ? ">=" : ">"
-        let select = try database.cachedStatement(
-            sql: """
-                SELECT e.id, e.name, s.time, s.received FROM entity e LEFT JOIN state s ON s.entity = e.id
-                WHERE e.service = ? AND e.name \(comparison) ? ORDER BY e.name LIMIT 1
-                """)
-        return try Row.fetchOne(select, arguments: [service.rawValue, mark?.entity ?? ""]).map {
-            Entity(id: $0[0], name: $0[1], latest: $0[2], received: $0[3])
+        let select = try database.statement(
+            """
+            SELECT e.id, e.name, s.time, s.received FROM entity e LEFT JOIN state s ON s.entity = e.id
+            WHERE e.service = ? AND e.name \(comparison) ? ORDER BY e.name LIMIT 1
+            """)
+        return try select.row([service.rawValue, mark?.entity ?? ""]) {
+            try Entity(id: $0[0], name: $0[1], latest: $0[2], received: $0[3])
         }
     }
 
@@ -94,25 +93,27 @@ private struct OldPoints {
         _ entity: Entity, after start: RemovalMark.Chunk?, _ lostPlace: (Int64) -> Void
     ) throws -> RemovalMark.Chunk? {
         if start == nil {
-            try database.cachedStatement(sql: "DELETE FROM hint WHERE entity = ?1 AND time < ?2 AND received < ?2")
-                .execute(arguments: [entity.id, time])
+            try database.statement("DELETE FROM hint WHERE entity = ?1 AND time < ?2 AND received < ?2")
+                .execute([entity.id, time])
         }
         var last = start
         var old: [Chunk] = []
         // Read one by one: a vehicle may have many old chunks, and writers wait.
-        let rows = try Row.fetchCursor(
-            try database.cachedStatement(
-                sql: """
-                    SELECT id, first_time, last_time, count FROM chunk INDEXED BY chunk_by_time
-                    WHERE entity = ?1 AND first_time < ?2 AND (first_time, id) > (?3, ?4) ORDER BY first_time, id
-                    """), arguments: [entity.id, time, start?.firstTime ?? .min, start?.id ?? .min])
-        while chunksLeft > 0, let row = try rows.next() {
+        let chunks = try database.statement(
+            """
+            SELECT id, first_time, last_time, count FROM chunk INDEXED BY chunk_by_time
+            WHERE entity = ?1 AND first_time < ?2 AND (first_time, id) > (?3, ?4) ORDER BY first_time, id
+            """)
+        // Asked only when there is something left: the first chunk counts too.
+        try chunks.run([entity.id, time, start?.firstTime ?? .min, start?.id ?? .min]) { row in
+            guard chunksLeft > 0 else { return false }
             chunksLeft -= 1
-            let chunk = Chunk(id: row[0], count: row[3])
-            last = RemovalMark.Chunk(firstTime: row[1], id: chunk.id)
-            let end: Int64 = row[2]
+            let chunk = try Chunk(id: row[0], count: row[3])
+            last = try RemovalMark.Chunk(firstTime: row[1], id: chunk.id)
+            let end: Int64 = try row[2]
             // The chunk of the latest point goes after all others.
-            if end < time, !entity.hasLatest(in: row[1], end), try isReceivedBefore(chunk) { old.append(chunk) }
+            if end < time, try !entity.hasLatest(in: row[1], end), try isReceivedBefore(chunk) { old.append(chunk) }
+            return chunksLeft > 0
         }
         try delete(old)
         guard chunksLeft > 0 else { return last }
@@ -129,20 +130,19 @@ private struct OldPoints {
     }
 
     private func isReceivedBefore(_ chunk: Chunk) throws -> Bool {
-        let select = try database.cachedStatement(sql: "SELECT received, runs FROM chunk WHERE id = ?")
-        guard let row = try Row.fetchOne(select, arguments: [chunk.id]) else { return false }
-        let received: Int64 = row[0]
-        guard received < time else { return false }
-        guard let runs: Data = row[1] else { return true }
+        let select = try database.statement("SELECT received, runs FROM chunk WHERE id = ?")
+        let row: (Int64, [UInt8]?)? = try select.row([chunk.id]) { row in try (row[0], row[1]) }
+        guard let (received, runs) = row, received < time else { return false }
+        guard let runs else { return true }
         // What cannot be read is for the integrity check to name.
-        let times = ReceiveRuns.decode([UInt8](runs), first: Timestamp(milliseconds: received), count: chunk.count)
+        let times = ReceiveRuns.decode(runs, first: Timestamp(milliseconds: received), count: chunk.count)
         return times?.allSatisfy { $0.milliseconds < time } == true
     }
 
     private mutating func delete(_ chunks: [Chunk]) throws {
-        let deletion = try database.cachedStatement(sql: "DELETE FROM chunk WHERE id = ?")
+        let deletion = try database.statement("DELETE FROM chunk WHERE id = ?")
         for chunk in chunks {
-            try deletion.execute(arguments: [chunk.id])
+            try deletion.execute([chunk.id])
             removed += chunk.count
         }
     }
@@ -158,16 +158,15 @@ private struct OldPoints {
         guard let latest = entity.latest, latest < time, let received = entity.received, received < time else {
             return false
         }
-        let rows = try Row.fetchAll(
-            try database.cachedStatement(
-                sql: """
-                    SELECT id, count, last_time FROM chunk INDEXED BY chunk_by_time
-                    WHERE entity = ? AND first_time <= ? ORDER BY first_time, id LIMIT \(Self.mostLast + 1)
-                    """), arguments: [entity.id, latest])
+        let rows = try database.rows(
+            """
+            SELECT id, count, last_time FROM chunk INDEXED BY chunk_by_time
+            WHERE entity = ? AND first_time <= ? ORDER BY first_time, id LIMIT \(Self.mostLast + 1)
+            """, [entity.id, latest]
+        ) { row in try (chunk: Chunk(id: row[0], count: row[1]), end: row[2] as Int64) }
         guard rows.count <= Self.mostLast else { return false }
         var last: [Chunk] = []
-        for row in rows {
-            let (chunk, end): (Chunk, Int64) = (Chunk(id: row[0], count: row[1]), row[2])
+        for (chunk, end) in rows {
             guard end >= latest, end < time, try isReceivedBefore(chunk) else { return false }
             last.append(chunk)
         }
@@ -178,13 +177,13 @@ private struct OldPoints {
 
     /// Removes chunks that begin behind the latest point. False: some are left, for the next time or because they cannot be read.
     private mutating func removeAhead(of entity: Entity, behind latest: Int64) throws -> Bool {
-        let rows = try Row.fetchAll(
-            try database.cachedStatement(
-                sql: """
-                    SELECT id, count FROM chunk INDEXED BY chunk_by_time
-                    WHERE entity = ? AND first_time > ? ORDER BY first_time, id LIMIT ?
-                    """), arguments: [entity.id, latest, chunksLeft + 1])
-        let ahead = try rows.prefix(chunksLeft).map { Chunk(id: $0[0], count: $0[1]) }.filter(isReceivedBefore)
+        let rows = try database.rows(
+            """
+            SELECT id, count FROM chunk INDEXED BY chunk_by_time
+            WHERE entity = ? AND first_time > ? ORDER BY first_time, id LIMIT ?
+            """, [entity.id, latest, chunksLeft + 1]
+        ) { row in try Chunk(id: row[0], count: row[1]) }
+        let ahead = try rows.prefix(chunksLeft).filter(isReceivedBefore)
         chunksLeft -= ahead.count
         try delete(ahead)
         return ahead.count == rows.count
@@ -192,12 +191,12 @@ private struct OldPoints {
 
     /// The version and the fences' memory stay: a session may be open.
     private func forgetPlace(of entity: Int64) throws {
-        try database.cachedStatement(
-            sql: """
-                UPDATE state SET time = NULL, latitude = NULL, longitude = NULL, received = NULL, payload = NULL,
-                    datum = NULL, cell = NULL WHERE entity = ?
-                """
-        ).execute(arguments: [entity])
+        try database.statement(
+            """
+            UPDATE state SET time = NULL, latitude = NULL, longitude = NULL, received = NULL, payload = NULL,
+                datum = NULL, cell = NULL WHERE entity = ?
+            """
+        ).execute([entity])
     }
 }
 

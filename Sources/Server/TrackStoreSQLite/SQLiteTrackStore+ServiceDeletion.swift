@@ -1,5 +1,4 @@
-import Foundation
-import GRDB
+import SQLDatabase
 import Synchronization
 package import TrackModel
 package import TrackStore
@@ -12,28 +11,28 @@ extension SQLiteTrackStore {
     package func holdings(of service: ServiceID) async throws(TrackStoreError) -> ServiceHoldings {
         try await reading { database in
             try self.check(service, database)
-            let row = try Row.fetchOne(
-                database,
-                sql: """
-                    SELECT (SELECT COUNT(*) FROM entity WHERE service = ?1),
-                        (SELECT COALESCE(SUM(c.count), 0) FROM entity e JOIN chunk c INDEXED BY chunk_by_time ON c.entity = e.id
-                            WHERE e.service = ?1),
-                        (SELECT COUNT(*) FROM access_key WHERE service = ?1),
-                        (SELECT COUNT(*) FROM device WHERE service = ?1 AND state <> \(Self.forgotten))
-                    """, arguments: [service.rawValue])
-            guard let row else { return ServiceHoldings() }
-            return ServiceHoldings(entities: row[0], points: row[1], keys: row[2], devices: row[3])
+            return try database.row(
+                """
+                SELECT (SELECT COUNT(*) FROM entity WHERE service = ?1),
+                    (SELECT COALESCE(SUM(c.count), 0) FROM entity e JOIN chunk c INDEXED BY chunk_by_time ON c.entity = e.id
+                        WHERE e.service = ?1),
+                    (SELECT COUNT(*) FROM access_key WHERE service = ?1),
+                    (SELECT COUNT(*) FROM device WHERE service = ?1 AND state <> \(Self.forgotten))
+                """, [service.rawValue]
+            ) { row in
+                try ServiceHoldings(entities: row[0], points: row[1], keys: row[2], devices: row[3])
+            } ?? ServiceHoldings()
         }
     }
 
     package func deleteService(_ service: ServiceID) async throws(TrackStoreError) {
         try await writing { database in
             try self.check(service, database)
-            try database.execute(sql: "UPDATE service SET deletion = 1 WHERE id = ?", arguments: [service.rawValue])
+            try database.execute("UPDATE service SET deletion = 1 WHERE id = ?", [service.rawValue])
             // The signing keys are overwritten where they stood.
-            try database.execute(sql: "PRAGMA secure_delete = ON")
-            defer { try? database.execute(sql: "PRAGMA secure_delete = OFF") }
-            try database.execute(sql: "DELETE FROM access_key WHERE service = ?", arguments: [service.rawValue])
+            try database.execute("PRAGMA secure_delete = ON")
+            defer { try? database.script("PRAGMA secure_delete = OFF") }
+            try database.execute("DELETE FROM access_key WHERE service = ?", [service.rawValue])
             // Here, on the writing connection: the next transaction must not take the service for one in use.
             self.known.withLock { $0.forget(service) }
         }
@@ -57,9 +56,8 @@ extension SQLiteTrackStore {
         }
     }
 
-    private static func nextDeletion(_ database: Database) throws -> Int64? {
-        try Int64.fetchOne(
-            try database.cachedStatement(sql: "SELECT id FROM service WHERE deletion = 1 ORDER BY id LIMIT 1"))
+    private static func nextDeletion(_ database: any SQLConnection) throws -> Int64? {
+        try database.value(Int64.self, "SELECT id FROM service WHERE deletion = 1 ORDER BY id LIMIT 1")
     }
 
     package func deletedServices(
@@ -67,8 +65,7 @@ extension SQLiteTrackStore {
     ) async throws(TrackStoreError) -> Set<ServiceID> {
         guard !services.isEmpty else { return [] }
         return try await reading { database in
-            let deleted = try Int64.fetchAll(
-                try database.cachedStatement(sql: "SELECT id FROM service WHERE deletion IS NOT NULL"))
+            let deleted = try database.values(Int64.self, "SELECT id FROM service WHERE deletion IS NOT NULL")
             return services.intersection(deleted.compactMap { ServiceID(rawValue: $0) })
         }
     }

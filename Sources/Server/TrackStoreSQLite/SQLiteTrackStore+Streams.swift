@@ -1,5 +1,4 @@
-import Foundation
-import GRDB
+import SQLDatabase
 import Synchronization
 package import TrackModel
 package import TrackStore
@@ -21,7 +20,7 @@ extension SQLiteTrackStore {
     /// no caller's task does, because a caller who is cancelled must leave nobody else waiting.
     private func openStreams() {
         let taken = TakenOpenings()
-        pool.asyncWrite { database in
+        database.enqueueWrite { database in
             try self.checkFiles()
             try self.known.withLock { try $0.begin(database) }
             let group = self.openings.take()
@@ -30,7 +29,7 @@ extension SQLiteTrackStore {
             let results = try group.map { try transaction.open($0) }
             try transaction.save()
             return results
-        } completion: { _, result in
+        } completion: { result in
             switch result {
             case .success(let results):
                 do throws(TrackStoreError) {
@@ -52,36 +51,36 @@ extension SQLiteTrackStore {
 
 /// The streams that one transaction opens.
 private struct OpeningTransaction {
-    private let database: Database
+    private let database: any SQLConnection
     private let store: SQLiteTrackStore
     private var numbers: Numbers
     private var entities: EntityRows
-    private let claimUpdate: Statement
-    private let stateSelection: Statement
-    private let claimCount: Statement
-    private let claimRemoval: Statement
+    private let claimUpdate: any SQLStatement
+    private let stateSelection: any SQLStatement
+    private let claimCount: any SQLStatement
+    private let claimRemoval: any SQLStatement
 
-    init(_ database: Database, _ store: SQLiteTrackStore) throws {
+    init(_ database: any SQLConnection, _ store: SQLiteTrackStore) throws {
         self.database = database
         self.store = store
         numbers = Numbers(database)
         entities = EntityRows(database, store)
         // Before schema 5 a stream was stored as far for all its entities.
-        claimUpdate = try database.cachedStatement(
-            sql: """
-                INSERT INTO claim (entity, stream, epoch, stored_through, updated)
-                VALUES (?1, ?2, ?3, COALESCE(
-                    (SELECT stored_through FROM former_stream WHERE service = ?4 AND stream = ?2), 0), ?5)
-                ON CONFLICT (entity, stream) DO UPDATE SET epoch = excluded.epoch, updated = excluded.updated
-                RETURNING stored_through
-                """)
-        stateSelection = try database.cachedStatement(sql: EntityState.selection)
-        claimCount = try database.cachedStatement(sql: "SELECT COUNT(*) FROM claim WHERE entity = ?")
-        claimRemoval = try database.cachedStatement(
-            sql: """
-                DELETE FROM claim WHERE entity = ?1 AND stream IN (
-                    SELECT stream FROM claim WHERE entity = ?1 ORDER BY epoch DESC LIMIT -1 OFFSET \(StreamClaim.mostStreams))
-                """)
+        claimUpdate = try database.statement(
+            """
+            INSERT INTO claim (entity, stream, epoch, stored_through, updated)
+            VALUES (?1, ?2, ?3, COALESCE(
+                (SELECT stored_through FROM former_stream WHERE service = ?4 AND stream = ?2), 0), ?5)
+            ON CONFLICT (entity, stream) DO UPDATE SET epoch = excluded.epoch, updated = excluded.updated
+            RETURNING stored_through
+            """)
+        stateSelection = try database.statement(EntityState.selection)
+        claimCount = try database.statement("SELECT COUNT(*) FROM claim WHERE entity = ?")
+        claimRemoval = try database.statement(
+            """
+            DELETE FROM claim WHERE entity = ?1 AND stream IN (
+                SELECT stream FROM claim WHERE entity = ?1 ORDER BY epoch DESC LIMIT -1 OFFSET \(StreamClaim.mostStreams))
+            """)
     }
 
     /// Call it before the transaction ends.
@@ -99,15 +98,15 @@ private struct OpeningTransaction {
         }
         let entity = try entities.find(key) ?? entities.make(key, at: opening.time, &numbers)
         let epoch = try numbers.next()
-        let stored = try Int64.fetchOne(
-            claimUpdate,
-            arguments: [
-                entity, Data(opening.stream.bytes), epoch, key.service.rawValue, opening.time.milliseconds,
+        let stored = try claimUpdate.value(
+            Int64.self,
+            [
+                entity, opening.stream.bytes, epoch, key.service.rawValue, opening.time.milliseconds,
             ])
-        if try Int.fetchOne(claimCount, arguments: [entity]) ?? 0 > StreamClaim.mostStreams {
-            try claimRemoval.execute(arguments: [entity])
+        if try claimCount.value(Int.self, [entity]) ?? 0 > StreamClaim.mostStreams {
+            try claimRemoval.execute([entity])
         }
-        let state = try Row.fetchOne(stateSelection, arguments: [entity]).map { EntityState($0) } ?? EntityState()
+        let state = try stateSelection.row([entity], EntityState.init) ?? EntityState()
         return .success(
             StreamClaim(
                 epoch: epoch, storedThrough: UInt64(bitPattern: stored ?? 0), version: state.version,

@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import Synchronization
 package import TrackStore
 
@@ -11,7 +11,7 @@ package final class SQLiteTrackStore: TrackStore {
     let options: SQLiteTrackStoreOptions
     /// What became of the copy before a migration.
     package let migrationCopy: MigrationCopy.Outcome
-    let pool: DatabasePool
+    let database: SQLiteDatabase
     private let files: OpenedFiles
     /// Rows by name. Filled after the commit of what made them.
     let known = Mutex(KnownRows())
@@ -27,7 +27,7 @@ package final class SQLiteTrackStore: TrackStore {
     /// Pushes for which there was no room.
     let leftOut = Mutex(0)
     /// The connection of ``probe()``, from the first call on: nothing else may hold it up.
-    let probing = Mutex<DatabaseQueue?>(nil)
+    let probing = Mutex<SQLiteQueue?>(nil)
 
     /// Opens the file, or makes it with mode 0600; its directory must exist.
     ///
@@ -39,7 +39,7 @@ package final class SQLiteTrackStore: TrackStore {
         self.options = options
         readers = FairSemaphore(options.readers, ofOwner: options.readers - 1)
         do {
-            (pool, migrationCopy) = try Self.openPool(path, options)
+            (database, migrationCopy) = try Self.open(path, options)
         } catch {
             throw .translated(error, path: path)
         }
@@ -47,7 +47,7 @@ package final class SQLiteTrackStore: TrackStore {
         guard options.checksIntegrityAtStart else { return }
         let problems = try await checkStructure()
         guard problems.isEmpty else {
-            try? pool.close()
+            database.close()
             throw TrackStoreError(
                 .corrupt, "the store \(path) contradicts itself: \(problems.prefix(5).joined(separator: "; "))")
         }
@@ -60,23 +60,14 @@ package final class SQLiteTrackStore: TrackStore {
             return !isClosed
         }
         guard isFirst else { return }
-        do {
-            // Readers first: a log is moved by the last to leave, and they may not write.
-            pool.invalidateReadOnlyConnections()
-            try? probing.withLock { $0 }?.close()
-            pool.writeWithoutTransaction { database in
-                // Another process that reads may prevent it; then that process will do it.
-                _ = try? database.checkpoint(.truncate)
-            }
-            try pool.close()
-        } catch {
-            throw .translated(error, path: path)
-        }
+        // First: the last connection that is closed takes the log away, and this one may not write.
+        probing.withLock { $0 }?.close()
+        database.close()
     }
 
-    private static func openPool(
+    private static func open(
         _ path: String, _ options: SQLiteTrackStoreOptions
-    ) throws -> (DatabasePool, MigrationCopy.Outcome) {
+    ) throws -> (SQLiteDatabase, MigrationCopy.Outcome) {
         try StoreFile.prepare(path, makesMissing: options.makesMissing)
         // A server that starts and a command may both find a former store. Held until the tables are those of today.
         let lock = options.copiesBeforeMigration ? MigrationLock(store: path, whileWaiting: options.onCopying) : nil
@@ -84,65 +75,53 @@ package final class SQLiteTrackStore: TrackStore {
         try MigrationCopy.refuse(path, isServed: options.isServed)
         let copy =
             options.copiesBeforeMigration ? MigrationCopy.make(of: path, onStep: options.onCopying) : .notNeeded
-        let pool = try DatabasePool(path: path, configuration: configuration(options))
-        try pool.writeWithoutTransaction { database in
-            try tuneWriter(database, options)
-            try Schema.migrate(database)
+        let database = try SQLiteDatabase(path: path, busyTimeout: options.busyTimeout) { writer in
+            try tune(writer, options)
+            try Schema.migrate(writer)
         }
-        return (pool, copy)
+        return (database, copy)
     }
 
-    private static func configuration(_ options: SQLiteTrackStoreOptions) -> Configuration {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(options.busyTimeout)
-        configuration.maximumReaderCount = max(1, options.readers)
-        configuration.label = "track store"
-        return configuration
-    }
-
-    /// After the pool is open: GRDB sets `synchronous` itself while it turns write-ahead mode on.
-    private static func tuneWriter(_ database: Database, _ options: SQLiteTrackStoreOptions) throws {
+    private static func tune(_ database: SQLiteConnection, _ options: SQLiteTrackStoreOptions) throws {
         switch options.synchronous {
-        case .full: try database.execute(sql: "PRAGMA synchronous = FULL")
-        case .normal: try database.execute(sql: "PRAGMA synchronous = NORMAL")
+        case .full: try database.execute("PRAGMA synchronous = FULL")
+        case .normal: try database.execute("PRAGMA synchronous = NORMAL")
         }
         // 32 MiB; negative numbers are KiB.
-        try database.execute(sql: "PRAGMA cache_size = -32768")
+        try database.execute("PRAGMA cache_size = -32768")
         // Pages of write-ahead log before they are moved into the file: rare moves write a hot page once, not often.
-        try database.execute(sql: "PRAGMA wal_autocheckpoint = 8192")
+        try database.execute("PRAGMA wal_autocheckpoint = 8192")
         // The log shrinks back to this after a burst, bytes.
-        try database.execute(sql: "PRAGMA journal_size_limit = \(OpenedFiles.logLimit)")
-        if let seed = options.randomSeed { database.add(function: repeatableRandom(seed)) }
+        try database.execute("PRAGMA journal_size_limit = \(OpenedFiles.logLimit)")
+        if let seed = options.randomSeed { try database.replaceFunction("random", with: repeatableRandom(seed)) }
         if let bound = options.maximumBytes {
-            let pageSize = try Int64.fetchOne(database, sql: "PRAGMA page_size") ?? 4096
-            try database.execute(sql: "PRAGMA max_page_count = \(max(1, bound / pageSize))")
+            let pageSize = try database.value(Int64.self, "PRAGMA page_size") ?? 4096
+            try database.execute("PRAGMA max_page_count = \(max(1, bound / pageSize))")
         }
     }
 
     /// In place of SQLite's own: SplitMix64.
-    private static func repeatableRandom(_ seed: UInt64) -> DatabaseFunction {
-        let state = Mutex(seed)
-        return DatabaseFunction("random", argumentCount: 0, pure: false) { _ in
-            state.withLock { state -> Int64 in
-                state &+= 0x9E37_79B9_7F4A_7C15
-                var mixed = state
-                mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-                mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-                return Int64(bitPattern: mixed ^ (mixed >> 31))
-            }
+    private static func repeatableRandom(_ seed: UInt64) -> () -> Int64 {
+        var state = seed
+        return {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var mixed = state
+            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+            return Int64(bitPattern: mixed ^ (mixed >> 31))
         }
     }
 
     /// Runs on a reading connection, in one snapshot.
     func reading<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws(TrackStoreError) -> Value {
         try checkOpen()
         let owner = WorkOwner.current
         await readers.enter(owner)
         defer { readers.leave(owner) }
         do {
-            return try await pool.read(body)
+            return try await database.read(body)
         } catch {
             throw translated(error)
         }
@@ -151,7 +130,7 @@ package final class SQLiteTrackStore: TrackStore {
     /// Runs on the writing connection, in one transaction that is undone when `body` throws. Returns when it is committed to
     /// the file that the store's path names; throws `.missing` when another file is there, or none.
     func writing<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws(TrackStoreError) -> Value {
         try checkOpen()
         let owner = WorkOwner.current
@@ -160,7 +139,7 @@ package final class SQLiteTrackStore: TrackStore {
         // SQLite writes behind a hole as readily as behind what it wrote before.
         try checkFiles()
         do {
-            let value = try await pool.write { database in
+            let value = try await database.write { database in
                 try self.known.withLock { try $0.begin(database) }
                 return try body(database)
             }
@@ -194,13 +173,8 @@ package final class SQLiteTrackStore: TrackStore {
 
     /// Whether a connection that has nothing in its memory finds what every commit writes.
     private func canReadLastCommit() -> Bool {
-        var configuration = Configuration()
-        configuration.readonly = true
-        configuration.busyMode = .timeout(options.busyTimeout)
-        let counter = try? DatabaseQueue(path: path, configuration: configuration).read { database in
-            try Int64.fetchOne(database, sql: "SELECT value FROM counter")
-        }
-        return counter != nil
+        let connection = try? SQLiteConnection(path: path, .readOnly, busyTimeout: options.busyTimeout)
+        return (try? connection?.value(Int64.self, "SELECT value FROM counter")) != nil
     }
 
     /// Throws `.closed`.
@@ -212,7 +186,7 @@ package final class SQLiteTrackStore: TrackStore {
 
     /// Whatever SQLite says of a connection that ended meanwhile.
     func translated(_ error: any Error) -> TrackStoreError {
-        let isMisuse = (error as? DatabaseError)?.resultCode == .SQLITE_MISUSE
+        let isMisuse = (error as? SQLError)?.kind == .misuse
         return isMisuse && isClosed.withLock({ $0 }) ? closedError : .translated(error, path: path)
     }
 }

@@ -1,5 +1,4 @@
-import Foundation
-import GRDB
+import SQLDatabase
 import TrackModel
 import TrackStore
 import TrackWire
@@ -23,8 +22,8 @@ extension Schema {
         """
 
     /// Throws `.failed` when the system's SQLite lacks what the index of texts needs.
-    static func checkLibrary(_ database: Database) throws {
-        let modules = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM pragma_module_list WHERE name = 'fts5'")
+    static func checkLibrary(_ database: any SQLConnection) throws {
+        let modules = try database.value(Int.self, "SELECT COUNT(*) FROM pragma_module_list WHERE name = 'fts5'")
         guard modules == 0 else { return }
         throw TrackStoreError(
             .failed,
@@ -32,60 +31,60 @@ extension Schema {
                 + "install the distribution's libsqlite3")
     }
 
-    private static func sqliteVersion(_ database: Database) -> String {
-        (try? String.fetchOne(database, sql: "SELECT sqlite_version()")) ?? "unknown"
+    private static func sqliteVersion(_ database: any SQLConnection) -> String {
+        (try? database.value(String.self, "SELECT sqlite_version()")) ?? "unknown"
     }
 
     /// Rows that are read before they are changed.
     private static let rowsAtOnce = 10_000
 
-    static func fillSearch(_ database: Database) throws {
+    static func fillSearch(_ database: any SQLConnection) throws {
         for table in ["state", "hint"] {
             try fillPlaces(of: table, database)
             // Made at the end, because that is faster.
             try database.execute(
-                sql: "CREATE INDEX \(table)_by_cell ON \(table) (service, cell) WHERE cell IS NOT NULL")
+                "CREATE INDEX \(table)_by_cell ON \(table) (service, cell) WHERE cell IS NOT NULL")
         }
         var last: Int64 = 0
         while true {
-            let rows = try Row.fetchAll(
-                database,
-                sql: "SELECT id, service, name, description FROM entity WHERE id > ? ORDER BY id LIMIT \(rowsAtOnce)",
-                arguments: [last])
-            for row in rows {
-                let service = try service(row[1])
-                try EntityTexts.add(
-                    row[0], EntityKey(service: service, name: row[2]), description: row[3], database)
-                last = row[0]
+            let rows = try database.rows(
+                "SELECT id, service, name, description FROM entity WHERE id > ? ORDER BY id LIMIT \(rowsAtOnce)",
+                [last]
+            ) { row -> (Int64, EntityKey, String) in
+                try (row[0], EntityKey(service: service(row[1]), name: row[2]), row[3])
+            }
+            for (id, key, description) in rows {
+                try EntityTexts.add(id, key, description: description, database)
+                last = id
             }
             if rows.count < rowsAtOnce { return }
         }
     }
 
-    private static func fillPlaces(of table: String, _ database: Database) throws {
-        let update = try database.makeStatement(
-            sql: "UPDATE \(table) SET service = ?, datum = ?, cell = ? WHERE entity = ?")
+    private static func fillPlaces(of table: String, _ database: any SQLConnection) throws {
+        let update = try database.statement(
+            "UPDATE \(table) SET service = ?, datum = ?, cell = ? WHERE entity = ?")
         var last: Int64 = 0
         while true {
-            let rows = try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT p.entity, e.service, p.payload, p.latitude, p.longitude
-                    FROM \(table) p JOIN entity e ON e.id = p.entity
-                    WHERE p.entity > ? ORDER BY p.entity LIMIT \(rowsAtOnce)
-                    """, arguments: [last])
-            for row in rows {
-                last = row[0]
-                let service: Int64 = row[1]
-                guard let payload: Data = row[2] else {
-                    try update.execute(arguments: [service, nil, nil, last])
+            let rows = try database.rows(
+                """
+                SELECT p.entity, e.service, p.payload, p.latitude, p.longitude
+                FROM \(table) p JOIN entity e ON e.id = p.entity
+                WHERE p.entity > ? ORDER BY p.entity LIMIT \(rowsAtOnce)
+                """, [last]
+            ) { row -> (entity: Int64, service: Int64, payload: [UInt8]?, place: Coordinate?) in
+                try (row[0], row[1], row[2], Coordinate(storedLatitude: row[3], longitude: row[4]))
+            }
+            for (entity, service, payload, place) in rows {
+                last = entity
+                guard let payload else {
+                    try update.execute([service, nil, nil, last])
                     continue
                 }
                 // What cannot be read is where its columns say: the integrity check names it.
-                let type = (try? PointRecord.decode([UInt8](payload)))?.coordinateType ?? .wgs84
-                let place = Coordinate(storedLatitude: row[3], longitude: row[4])
+                let type = (try? PointRecord.decode(payload))?.coordinateType ?? .wgs84
                 let cell = place.map { PlaceCell.number(of: KnownPlace($0, type).wgs84) }
-                try update.execute(arguments: [service, type.number, cell, last])
+                try update.execute([service, type.number, cell, last])
             }
             if rows.count < rowsAtOnce { return }
         }

@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 
 /// The tables, see docs/formats/track-store.md. Version N of the schema is reached by the first N steps.
 enum Schema {
@@ -198,22 +198,21 @@ enum Schema {
     ]
 
     /// What a step does beside its statements, by the version that it reaches: it needs code that SQL does not have.
-    private static let fillings: [Int: @Sendable (Database) throws -> Void] = [10: { try fillSearch($0) }]
+    private static let fillings: [Int: @Sendable (any SQLConnection) throws -> Void] = [10: { try fillSearch($0) }]
 
     /// Runs the steps that the file has not seen, each in a transaction of its own.
     /// `last`: the schema to stop at.
-    static func migrate(_ database: Database, through last: Int = currentVersion) throws {
+    static func migrate(_ database: SQLiteConnection, through last: Int = currentVersion) throws {
         try checkLibrary(database)
-        let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        let version = try database.value(Int.self, "PRAGMA user_version") ?? 0
         for next in steps.indices.prefix(last).dropFirst(version) {
-            try database.inTransaction(.immediate) {
+            try database.transaction {
                 // Another process may have been faster.
-                guard try Int.fetchOne(database, sql: "PRAGMA user_version") == next else { return .rollback }
-                try database.execute(sql: steps[next])
+                guard try database.value(Int.self, "PRAGMA user_version") == next else { return }
+                try database.script(steps[next])
                 try fillings[next + 1]?(database)
-                try database.execute(sql: "PRAGMA user_version = \(next + 1)")
-                try database.execute(sql: "PRAGMA application_id = \(applicationID)")
-                return .commit
+                try database.script("PRAGMA user_version = \(next + 1)")
+                try database.script("PRAGMA application_id = \(applicationID)")
             }
         }
     }

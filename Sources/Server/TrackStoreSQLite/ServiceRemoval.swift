@@ -1,5 +1,4 @@
-import Foundation
-import GRDB
+import SQLDatabase
 import TrackModel
 import TrackStore
 
@@ -7,12 +6,12 @@ import TrackStore
 ///
 /// What others refer to goes after them. The last step empties the row of the service.
 struct ServiceRemoval {
-    private let database: Database
+    private let database: any SQLConnection
     private let service: ServiceID
     private let limit: Int
     private(set) var removed = 0
 
-    init(_ database: Database, _ service: ServiceID, limit: Int) {
+    init(_ database: any SQLConnection, _ service: ServiceID, limit: Int) {
         (self.database, self.service, self.limit) = (database, service, limit)
     }
 
@@ -27,8 +26,8 @@ struct ServiceRemoval {
         for rows in Self.rowsAfterEntities where left > 0 { try remove(rows) }
         guard left > 0 else { return }
         try database.execute(
-            sql: "UPDATE service SET deletion = 2, name = '', app_code = NULL, retention = NULL WHERE id = ?",
-            arguments: [service.rawValue])
+            "UPDATE service SET deletion = 2, name = '', app_code = NULL, retention = NULL WHERE id = ?",
+            [service.rawValue])
         removed += 1
     }
 
@@ -59,13 +58,13 @@ struct ServiceRemoval {
 
     /// Each step runs what earlier ones have done, so it must find nothing at once: with an index, never by reading a table.
     private mutating func remove(_ rows: Rows) throws {
-        let deletion = try database.cachedStatement(
-            sql: """
-                DELETE FROM \(rows.table) WHERE (\(rows.key)) IN (
-                    SELECT \(rows.key) FROM \(rows.table) WHERE service = ?1 LIMIT ?2)
-                """)
-        try deletion.execute(arguments: [service.rawValue, left])
-        removed += database.changesCount
+        let deletion = try database.statement(
+            """
+            DELETE FROM \(rows.table) WHERE (\(rows.key)) IN (
+                SELECT \(rows.key) FROM \(rows.table) WHERE service = ?1 LIMIT ?2)
+            """)
+        try deletion.execute([service.rawValue, left])
+        removed += database.changes
     }
 
     /// Rows of a service with rows of their own, which have no column `service`.
@@ -85,19 +84,19 @@ struct ServiceRemoval {
 
     /// One parent after the other, so that a step reads none whose children are gone.
     private mutating func remove(_ parents: Parents) throws {
-        let next = try database.cachedStatement(
-            sql: "SELECT \(parents.key) FROM \(parents.table) WHERE service = ? LIMIT 1")
-        let children = try database.cachedStatement(
-            sql: """
-                DELETE FROM \(parents.child) WHERE (\(parents.childKey)) IN (
-                    SELECT \(parents.childKey) FROM \(parents.child) WHERE \(parents.reference) = ?1 LIMIT ?2)
-                """)
-        let deletion = try database.cachedStatement(sql: "DELETE FROM \(parents.table) WHERE \(parents.key) = ?")
-        while left > 0, let parent = try Int64.fetchOne(next, arguments: [service.rawValue]) {
-            try children.execute(arguments: [parent, left])
-            removed += database.changesCount
+        let next = try database.statement(
+            "SELECT \(parents.key) FROM \(parents.table) WHERE service = ? LIMIT 1")
+        let children = try database.statement(
+            """
+            DELETE FROM \(parents.child) WHERE (\(parents.childKey)) IN (
+                SELECT \(parents.childKey) FROM \(parents.child) WHERE \(parents.reference) = ?1 LIMIT ?2)
+            """)
+        let deletion = try database.statement("DELETE FROM \(parents.table) WHERE \(parents.key) = ?")
+        while left > 0, let parent = try next.value(Int64.self, [service.rawValue]) {
+            try children.execute([parent, left])
+            removed += database.changes
             guard left > 0 else { return }
-            try deletion.execute(arguments: [parent])
+            try deletion.execute([parent])
             removed += 1
         }
     }
@@ -105,36 +104,38 @@ struct ServiceRemoval {
     /// Their rows stay without content: whoever follows the changes of devices must hear that they are gone. A row without
     /// content has no entity, so the index passes over those that are done.
     private mutating func removeDevices() throws {
-        let devices = try Data.fetchAll(
-            try database.cachedStatement(
-                sql: """
-                    SELECT id FROM device INDEXED BY device_of_entity
-                    WHERE service = ? AND entity > '' AND state <> \(SQLiteTrackStore.forgotten) LIMIT ?
-                    """),
-            arguments: [service.rawValue, left])
+        let devices = try database.values(
+            [UInt8].self,
+            """
+            SELECT id FROM device INDEXED BY device_of_entity
+            WHERE service = ? AND entity > '' AND state <> \(SQLiteTrackStore.forgotten) LIMIT ?
+            """,
+            [service.rawValue, left])
         for device in devices where try SQLiteTrackStore.forget(device, database) { removed += 1 }
     }
 
     private mutating func removeEntities(_ forgetting: (EntityKey, Int64) -> Void) throws {
-        let next = try database.cachedStatement(
-            sql: "SELECT id, name, description FROM entity WHERE service = ? LIMIT 1")
-        while left > 0, let row = try Row.fetchOne(next, arguments: [service.rawValue]) {
-            let entity: Int64 = row[0]
-            let chunks = try database.cachedStatement(
-                sql: """
-                    DELETE FROM chunk WHERE id IN (
-                        SELECT id FROM chunk INDEXED BY chunk_by_time WHERE entity = ? LIMIT ?)
-                    """)
-            try chunks.execute(arguments: [entity, left])
-            removed += database.changesCount
+        let next = try database.statement(
+            "SELECT id, name, description FROM entity WHERE service = ? LIMIT 1")
+        func found() throws -> (entity: Int64, name: String, description: String)? {
+            try next.row([service.rawValue]) { row in try (row[0], row[1], row[2]) }
+        }
+        while left > 0, let (entity, name, description) = try found() {
+            let chunks = try database.statement(
+                """
+                DELETE FROM chunk WHERE id IN (
+                    SELECT id FROM chunk INDEXED BY chunk_by_time WHERE entity = ? LIMIT ?)
+                """)
+            try chunks.execute([entity, left])
+            removed += database.changes
             guard left > 0 else { return }
-            let key = EntityKey(service: service, name: row[1])
-            try EntityTexts.remove(entity, key, description: row[2], database)
+            let key = EntityKey(service: service, name: name)
+            try EntityTexts.remove(entity, key, description: description, database)
             for table in ["hint", "claim", "entity_value", "state", "health"] {
-                try database.cachedStatement(sql: "DELETE FROM \(table) WHERE entity = ?").execute(arguments: [entity])
-                removed += database.changesCount
+                try database.statement("DELETE FROM \(table) WHERE entity = ?").execute([entity])
+                removed += database.changes
             }
-            try database.cachedStatement(sql: "DELETE FROM entity WHERE id = ?").execute(arguments: [entity])
+            try database.statement("DELETE FROM entity WHERE id = ?").execute([entity])
             removed += 1
             forgetting(key, entity)
         }

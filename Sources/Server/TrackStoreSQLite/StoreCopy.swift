@@ -1,5 +1,5 @@
-import GRDB
 import Glibc
+import SQLDatabase
 package import TrackModel
 package import TrackStore
 
@@ -44,28 +44,22 @@ package enum StoreCopy {
                 throw TrackStoreError(.failed, "\(copy) cannot be written to disk: \(String(cString: strerror(errno)))")
             }
         } catch {
-            let isFull = (error as? DatabaseError)?.resultCode == .SQLITE_FULL
+            let isFull = (error as? SQLError)?.kind == .full
             throw .translated(error, path: isFull ? copy : path)
         }
     }
 
     /// 16 MiB, with pages of 4096 bytes.
-    private static let pagesOfStep: CInt = 4096
+    private static let pagesOfStep: Int32 = 4096
 
     private static func fill(_ copy: String, from path: String, onStep: (() -> Void)?) throws {
         // Not read-only: who closes a store last takes its log away, and only a writer may.
-        let source = try DatabaseQueue(path: path)
-        defer { try? source.close() }
-        let target = try DatabaseQueue(path: copy)
-        defer { try? target.close() }
-        if let onStep {
-            try source.backup(to: target, pagesPerStep: pagesOfStep) { _ in onStep() }
-        } else {
-            // A copy in several steps begins anew whenever the server has written.
-            try source.backup(to: target)
-        }
+        let source = try SQLiteConnection(path: path)
+        let target = try SQLiteConnection(path: copy)
+        // A copy in several steps begins anew whenever the server has written.
+        try source.copy(to: target, pagesOfStep: pagesOfStep, onStep: onStep)
         // One file, without a log beside it.
-        try target.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
+        try target.execute("PRAGMA journal_mode = DELETE")
     }
 
     /// Looks at all of a file that nobody uses: every page, index and constraint.
@@ -74,19 +68,16 @@ package enum StoreCopy {
     package static func examine(_ copy: String) throws(TrackStoreError) -> Findings {
         do {
             try StoreFile.prepare(copy, makesMissing: false)
-            var configuration = Configuration()
-            configuration.readonly = true
-            let file = try DatabaseQueue(path: copy, configuration: configuration)
-            defer { try? file.close() }
-            return try file.read { database in
-                let problems = try String.fetchAll(database, sql: "PRAGMA integrity_check(3)").filter { $0 != "ok" }
+            let database = try SQLiteConnection(path: copy, .readOnly)
+            return try database.snapshot {
+                let problems = try database.values(String.self, "PRAGMA integrity_check(3)").filter { $0 != "ok" }
                 guard problems.isEmpty else {
                     throw TrackStoreError(.corrupt, "\(copy) is damaged: \(problems.joined(separator: "; "))")
                 }
-                let schema = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+                let schema = try database.value(Int.self, "PRAGMA user_version") ?? 0
                 let received =
                     schema == Schema.currentVersion
-                    ? try Int64.fetchOne(database, sql: "SELECT received FROM counter") : nil
+                    ? try database.value(Int64.self, "SELECT received FROM counter") : nil
                 return Findings(
                     schema: schema, newestReceived: received.flatMap { $0 > 0 ? Timestamp(milliseconds: $0) : nil })
             }

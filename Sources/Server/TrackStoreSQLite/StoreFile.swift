@@ -1,5 +1,5 @@
-import GRDB
 import Glibc
+import SQLDatabase
 import TrackStore
 
 /// The file before SQLite may touch it: ours, ours to make, or someone else's.
@@ -24,11 +24,8 @@ enum StoreFile {
                 "\(path) is not a SQLite database: it has only \(status.st_size) bytes. "
                     + "Move it away or correct the store's path")
         }
-        var configuration = Configuration()
-        configuration.readonly = true
-        let file = try DatabaseQueue(path: path, configuration: configuration)
-        defer { try? file.close() }
-        try file.read { database in try check(database, path, makesMissing: makesMissing) }
+        let database = try SQLiteConnection(path: path, .readOnly)
+        try database.snapshot { try check(database, path, makesMissing: makesMissing) }
     }
 
     /// SQLite opens what has these names, and would wait for ever for somebody who writes into a pipe.
@@ -66,10 +63,10 @@ enum StoreFile {
                 + "`saker-server init`, or correct path in [store]")
     }
 
-    private static func check(_ database: Database, _ path: String, makesMissing: Bool) throws {
-        let application = try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0
-        let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-        let tables = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master") ?? 0
+    private static func check(_ database: any SQLConnection, _ path: String, makesMissing: Bool) throws {
+        let application = try database.value(Int64.self, "PRAGMA application_id") ?? 0
+        let version = try database.value(Int.self, "PRAGMA user_version") ?? 0
+        let tables = try database.value(Int.self, "SELECT COUNT(*) FROM sqlite_master") ?? 0
         // A start that ended before its first transaction leaves an empty database.
         if application == 0 && version == 0 && tables == 0 {
             if makesMissing { return }

@@ -1,6 +1,5 @@
 import Dispatch
-import Foundation
-import GRDB
+import SQLDatabase
 package import TrackModel
 package import TrackStore
 
@@ -53,20 +52,16 @@ package struct StoreLook: Sendable {
     }
 
     /// Looks at a file. `patience`: seconds for the quick check, which reads all of it, and for others who write.
-    package init(path: String, patience: Double) async throws(TrackStoreError) {
+    package init(path: String, patience: Double, at now: Timestamp) async throws(TrackStoreError) {
         do {
             try StoreFile.prepare(path, makesMissing: false)
             // Closed last, because only a connection that may write takes the log away again.
-            let writer = try? Self.open(path, patience, isReadOnly: false)
-            defer { try? writer?.close() }
-            if let writer {
-                isHeld = try await Self.isHeld(writer)
-            } else {
-                isHeld = false
-            }
-            let file = try Self.open(path, patience, isReadOnly: true)
-            defer { try? file.close() }
-            let schema = try await file.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
+            let writer = try? SQLiteConnection(path: path, .readWrite, busyTimeout: min(patience, Self.longestHold))
+            defer { writer?.close() }
+            isHeld = try writer.map(Self.isHeld) ?? false
+            let file = try SQLiteQueue(path: path, .readOnly, busyTimeout: min(patience, Self.longestHold))
+            defer { file.close() }
+            let schema = try await file.read { try $0.value(Int.self, "PRAGMA user_version") ?? 0 }
             self.schema = schema
             problems = try await Self.problems(file, patience: patience)
             // Tables of earlier schemas have other columns.
@@ -76,11 +71,11 @@ package struct StoreLook: Sendable {
                 return
             }
             newestReceived = try await file.read { database in
-                try Int64.fetchOne(database, sql: "SELECT received FROM counter").map { Timestamp(milliseconds: $0) }
+                try database.value(Int64.self, "SELECT received FROM counter").map { Timestamp(milliseconds: $0) }
             }
             places = try await file.read(Self.places)
             callbacks = try await file.read(Self.callbacks)
-            access = try await file.read(Self.access)
+            access = try await file.read { try Self.access($0, at: now) }
             health = try await file.read { database in
                 VehicleHealth.sorted(
                     try SQLiteTrackStore.health(in: nil, after: nil, limit: .max, database).vehicles)
@@ -93,106 +88,99 @@ package struct StoreLook: Sendable {
         }
     }
 
-    private static func problems(_ file: DatabaseQueue, patience: Double) async throws -> [String]? {
-        let end = DispatchWorkItem { file.interrupt() }
+    private static func problems(_ file: SQLiteQueue, patience: Double) async throws -> [String]? {
+        let interruption = SQLiteInterruption()
+        let end = DispatchWorkItem { interruption.interrupt() }
         DispatchQueue.global().asyncAfter(deadline: .now() + patience, execute: end)
         defer { end.cancel() }
         do {
-            let found = try await file.read { try String.fetchAll($0, sql: "PRAGMA quick_check(10)") }
+            let found = try await file.read(interruption: interruption) {
+                try $0.values(String.self, "PRAGMA quick_check(10)")
+            }
             return found.filter { $0 != "ok" }
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
+        } catch let error as SQLError where error.kind == .interrupted {
             return nil
         }
     }
 
-    private static func open(_ path: String, _ patience: Double, isReadOnly: Bool) throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.readonly = isReadOnly
-        configuration.busyMode = .timeout(min(patience, longestHold))
-        return try DatabaseQueue(path: path, configuration: configuration)
-    }
-
     /// Asks for the right to write, and gives it back.
-    private static func isHeld(_ writer: DatabaseQueue) async throws -> Bool {
+    private static func isHeld(_ writer: SQLiteConnection) throws -> Bool {
         do {
-            try await writer.writeWithoutTransaction { database in
-                try database.beginTransaction(.immediate)
-                try database.rollback()
-            }
+            try writer.transaction {}
             return false
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+        } catch let error as SQLError where error.kind == .busy {
             return true
         }
     }
 
-    private static func places(_ database: Database) throws -> [KnownPlace] {
-        let rows = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT latitude, longitude, datum FROM state WHERE time IS NOT NULL ORDER BY time DESC LIMIT \(mostPlaces)
-                """)
-        return rows.compactMap { row in
-            guard let latitude = Int32(exactly: row[0] as Int64), let longitude = Int32(exactly: row[1] as Int64),
+    private static func places(_ database: any SQLConnection) throws -> [KnownPlace] {
+        let places = try database.rows(
+            """
+            SELECT latitude, longitude, datum FROM state WHERE time IS NOT NULL ORDER BY time DESC LIMIT \(mostPlaces)
+            """
+        ) { row -> KnownPlace? in
+            let (latitude, longitude, datum): (Int64, Int64, Int?) = try (row[0], row[1], row[2])
+            guard let latitude = Int32(exactly: latitude), let longitude = Int32(exactly: longitude),
                 let coordinate = Coordinate(latitudeE7: latitude, longitudeE7: longitude),
-                let type = CoordinateType.allCases.first(where: { $0.number == row[2] as Int? })
+                let type = CoordinateType.allCases.first(where: { $0.number == datum })
             else { return nil }
             return KnownPlace(coordinate, type)
         }
+        return places.compactMap(\.self)
     }
 
-    private static func callbacks(_ database: Database) throws -> [WaitingCallbacks] {
-        let rows = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT t.service, t.url, t.secret, (SELECT COUNT(*) FROM callback c WHERE c.service = t.service),
-                    (SELECT MIN(first_tried) FROM callback c WHERE c.service = t.service)
-                FROM callback_target t ORDER BY t.service
-                """)
-        return rows.compactMap { row in
-            guard let service = ServiceID(rawValue: row[0]) else { return nil }
-            let first: Int64? = row[4]
-            return WaitingCallbacks(
+    private static func callbacks(_ database: any SQLConnection) throws -> [WaitingCallbacks] {
+        let waiting = try database.rows(
+            """
+            SELECT t.service, t.url, t.secret, (SELECT COUNT(*) FROM callback c WHERE c.service = t.service),
+                (SELECT MIN(first_tried) FROM callback c WHERE c.service = t.service)
+            FROM callback_target t ORDER BY t.service
+            """
+        ) { row -> WaitingCallbacks? in
+            guard let service = try ServiceID(rawValue: row[0]) else { return nil }
+            let first: Int64? = try row[4]
+            return try WaitingCallbacks(
                 service: service, target: CallbackTarget(url: row[1], secret: row[2]), count: row[3],
                 firstTried: first.map(Timestamp.init(milliseconds:)))
         }
+        return waiting.compactMap(\.self)
     }
 
-    private static func access(_ database: Database) throws -> [VehicleAccess] {
-        let now = Int64(Date().timeIntervalSince1970 * 1000)
+    private static func access(_ database: any SQLConnection, at now: Timestamp) throws -> [VehicleAccess] {
         var keys: [Int64: [String]] = [:]
-        let rows = try Row.fetchCursor(
-            database,
-            sql: """
-                SELECT service, hash FROM access_key
-                WHERE disabled = 0 AND secret IS NULL AND scopes & ? <> 0 AND (ends IS NULL OR ends > ?)
-                ORDER BY created, hash
-                """,
-            arguments: [KeyScopes.legacyDevice.rawValue, now])
-        while let row = try rows.next() {
-            keys[row[0], default: []].append(AccessKeyHash(bytes: [UInt8](row[1] as Data)).number)
+        try database.forEach(
+            """
+            SELECT service, hash FROM access_key
+            WHERE disabled = 0 AND secret IS NULL AND scopes & ? <> 0 AND (ends IS NULL OR ends > ?)
+            ORDER BY created, hash
+            """,
+            [KeyScopes.legacyDevice.rawValue, now.milliseconds]
+        ) { row in
+            try keys[row[0], default: []].append(AccessKeyHash(bytes: row[1]).number)
         }
-        let services = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT s.id, COUNT(d.id) FILTER (WHERE d.pending = 0), COUNT(d.id) FILTER (WHERE d.pending = 1),
-                    MIN(d.created) FILTER (WHERE d.pending = 1)
-                FROM service s LEFT JOIN device d ON d.service = s.id AND d.state = 0 WHERE s.deletion IS NULL
-                GROUP BY s.id ORDER BY s.id
-                """)
         var ends: [Int64: [Int64: Timestamp]] = [:]
-        let tokens = try Row.fetchAll(
-            database,
-            sql: "SELECT service, number, ends FROM token WHERE revoked IS NULL AND used < uses AND ends > ?",
-            arguments: [now])
-        for row in tokens { ends[row[0], default: [:]][row[1]] = Timestamp(milliseconds: row[2]) }
-        return services.compactMap { row in
-            ServiceID(rawValue: row[0]).map {
-                VehicleAccess(
+        try database.forEach(
+            "SELECT service, number, ends FROM token WHERE revoked IS NULL AND used < uses AND ends > ?",
+            [now.milliseconds]
+        ) { row in
+            try ends[row[0], default: [:]][row[1]] = Timestamp(milliseconds: row[2])
+        }
+        let services = try database.rows(
+            """
+            SELECT s.id, COUNT(d.id) FILTER (WHERE d.pending = 0), COUNT(d.id) FILTER (WHERE d.pending = 1),
+                MIN(d.created) FILTER (WHERE d.pending = 1)
+            FROM service s LEFT JOIN device d ON d.service = s.id AND d.state = 0 WHERE s.deletion IS NULL
+            GROUP BY s.id ORDER BY s.id
+            """
+        ) { row -> VehicleAccess? in
+            try ServiceID(rawValue: row[0]).map {
+                try VehicleAccess(
                     service: $0, devices: row[1], pending: row[2],
                     oldestPending: (row[3] as Int64?).map(Timestamp.init(milliseconds:)),
                     tokenEnds: ends[row[0]] ?? [:],
                     keys: keys[row[0]] ?? [])
             }
         }
+        return services.compactMap(\.self)
     }
 }

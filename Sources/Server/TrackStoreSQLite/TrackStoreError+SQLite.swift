@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import TrackStore
 
 extension TrackStoreError {
@@ -9,35 +9,34 @@ extension TrackStoreError {
         if error is CancellationError {
             return TrackStoreError(.failed, "the work on \(path) was cancelled; nothing of it was stored")
         }
-        guard let error = error as? DatabaseError else {
+        guard let error = error as? SQLError else {
             return TrackStoreError(.failed, "the store \(path) failed: \(type(of: error))")
         }
-        let reason = "\(error.message ?? "no reason given") (SQLite code \(error.extendedResultCode.rawValue))"
-        switch error.resultCode {
-        case .SQLITE_FULL:
+        let reason = error.code == 0 ? error.message : "\(error.message) (SQLite code \(error.code))"
+        switch error.kind {
+        case .full where error.code == SQLError.sharedMemoryFull:
+            return TrackStoreError(.full, "the store's shared memory \(path)-shm cannot grow: \(reason). Make room")
+        case .full:
             return TrackStoreError(
                 .full, "the store \(path) cannot grow: \(reason). Make room on its disk or raise its limit")
-        case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE:
-            // The only growth that SQLite does not report as full.
-            return TrackStoreError(.full, "the store's shared memory \(path)-shm cannot grow: \(reason). Make room")
-        case .SQLITE_BUSY, .SQLITE_LOCKED:
+        case .busy:
             return TrackStoreError(.busy, "another process holds the store \(path): \(reason). Try again")
-        case .SQLITE_NOTADB:
+        case .notDatabase:
             return TrackStoreError(
                 .corrupt, "\(path) is not a SQLite database: \(reason). Move it away or correct the store's path")
-        case .SQLITE_CORRUPT:
+        case .corrupt, .mismatch:
             return TrackStoreError(
                 .corrupt,
                 "the store \(path) is damaged: \(reason). Stop the server, keep a copy, "
                     + "then restore a backup or save what is left with `sqlite3 \(path) .recover`")
-        case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_READONLY:
+        case .cannotOpen:
             return TrackStoreError(
                 .failed,
                 "the store \(path) cannot be opened for writing: \(reason). "
                     + "Its directory must exist and belong to the server's user")
-        case .SQLITE_INTERRUPT, .SQLITE_ABORT:
+        case .interrupted:
             return TrackStoreError(.failed, "the work on \(path) was interrupted; nothing of it was stored")
-        default:
+        case .constraint, .misuse, .failed:
             return TrackStoreError(.failed, "the store \(path) failed: \(reason)")
         }
     }

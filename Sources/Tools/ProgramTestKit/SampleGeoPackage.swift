@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CSQLite
 
 /// Writes GeoPackages for tests, and SQLite files that are none.
 package enum SampleGeoPackage {

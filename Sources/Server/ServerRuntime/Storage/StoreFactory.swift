@@ -46,7 +46,7 @@ enum StoreFactory {
             return .failure(StoreObstacle(detail: "this user may not read \(store.path)", isForbidden: true))
         }
         do throws(TrackStoreError) {
-            let look = try await StoreLook(path: store.path, patience: patience)
+            let look = try await StoreLook(path: store.path, patience: patience, at: SystemClock.now())
             return .success(
                 StoreFileFacts(
                     schema: look.schema, knownSchema: StoreLook.knownSchema, problems: look.problems,

@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 package import TrackModel
 package import TrackStore
 
@@ -8,24 +8,26 @@ extension SQLiteTrackStore {
     ) async throws(TrackStoreError) -> ExportRecord {
         try await writing { database in
             try self.check(service, database)
-            let unfinished = try Int.fetchOne(
-                database, sql: "SELECT COUNT(*) FROM export_job WHERE service = ? AND state < 2",
-                arguments: [service.rawValue])
+            let unfinished = try database.value(
+                Int.self, "SELECT COUNT(*) FROM export_job WHERE service = ? AND state < 2",
+                [service.rawValue])
             guard unfinished ?? 0 < ExportRules.mostUnfinished else {
                 throw TrackStoreError(
                     .tooManyExports, "the service has \(ExportRules.mostUnfinished) jobs that are not done")
             }
-            try database.execute(
-                sql: """
-                    INSERT INTO export_job (service, from_time, through_time, coordinate_type, token, created, modified, state)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, 0)
-                    """,
-                arguments: [
+            let number = try database.value(
+                Int64.self,
+                """
+                INSERT INTO export_job (service, from_time, through_time, coordinate_type, token, created, modified, state)
+                VALUES (?, ?, ?, ?, ?, ?, ?, 0) RETURNING id
+                """,
+                [
                     service.rawValue, order.from.milliseconds, order.through.milliseconds,
                     order.coordinateType.rawValue, token, now.milliseconds, now.milliseconds,
                 ])
+            guard let number else { throw TrackStoreError(.corrupt, "the store did not number an export job") }
             return ExportRecord(
-                number: database.lastInsertedRowID, service: service, order: order, token: token, created: now,
+                number: number, service: service, order: order, token: token, created: now,
                 modified: now, state: .waiting)
         }
     }
@@ -35,29 +37,28 @@ extension SQLiteTrackStore {
     ) async throws(TrackStoreError) -> [ExportRecord] {
         try await reading { database in
             try self.check(service, database)
-            return try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT \(ExportRecord.selection) FROM export_job
-                    WHERE service = ? AND (state < 2 OR modified >= ?) ORDER BY id
-                    """, arguments: [service.rawValue, doneSince.milliseconds]
-            ).map { try ExportRecord($0) }
+            return try database.rows(
+                """
+                SELECT \(ExportRecord.selection) FROM export_job
+                WHERE service = ? AND (state < 2 OR modified >= ?) ORDER BY id
+                """, [service.rawValue, doneSince.milliseconds]
+            ) { try ExportRecord($0) }
         }
     }
 
     package func export(token: String) async throws(TrackStoreError) -> ExportRecord? {
         try await reading { database in
-            try Row.fetchOne(
-                database, sql: "SELECT \(ExportRecord.selection) FROM export_job WHERE token = ?", arguments: [token]
-            ).map { try ExportRecord($0) }
+            try database.row(
+                "SELECT \(ExportRecord.selection) FROM export_job WHERE token = ?", [token]
+            ) { try ExportRecord($0) }
         }
     }
 
     package func deleteExport(_ number: Int64, in service: ServiceID) async throws(TrackStoreError) {
         try await writing { database in
             try database.execute(
-                sql: "DELETE FROM export_job WHERE id = ? AND service = ?", arguments: [number, service.rawValue])
-            guard database.changesCount > 0 else {
+                "DELETE FROM export_job WHERE id = ? AND service = ?", [number, service.rawValue])
+            guard database.changes > 0 else {
                 throw TrackStoreError(.unknownExport, "the service has no job of this number")
             }
         }
@@ -73,9 +74,9 @@ extension SQLiteTrackStore {
             guard let number = try JobTable.exports.claim(by: worker, at: now, through: end, database) else {
                 return nil
             }
-            return try Row.fetchOne(
-                database, sql: "SELECT \(ExportRecord.selection) FROM export_job WHERE id = ?", arguments: [number]
-            ).map { try ExportRecord($0) }
+            return try database.row(
+                "SELECT \(ExportRecord.selection) FROM export_job WHERE id = ?", [number]
+            ) { try ExportRecord($0) }
         }
     }
 
@@ -102,17 +103,17 @@ extension SQLiteTrackStore {
     }
 
     package func exportTokens() async throws(TrackStoreError) -> Set<String> {
-        try await reading { database in try String.fetchSet(database, sql: "SELECT token FROM export_job") }
+        try await reading { database in Set(try database.values(String.self, "SELECT token FROM export_job")) }
     }
 
     package func exportUses() async throws(TrackStoreError) -> [ServiceID: ExportUse] {
         try await reading { database in
             var uses: [ServiceID: ExportUse] = [:]
-            let rows = try Row.fetchAll(
-                database,
-                sql: "SELECT service, COUNT(*), SUM(bytes) FROM export_job WHERE state = 2 GROUP BY service")
-            for row in rows {
-                ServiceID(rawValue: row[0]).map { uses[$0] = ExportUse(files: row[1], bytes: row[2]) }
+            try database.forEach(
+                "SELECT service, COUNT(*), SUM(bytes) FROM export_job WHERE state = 2 GROUP BY service"
+            ) { row in
+                guard let service = try ServiceID(rawValue: row[0]) else { return }
+                uses[service] = try ExportUse(files: row[1], bytes: row[2])
             }
             return uses
         }
@@ -121,8 +122,9 @@ extension SQLiteTrackStore {
     package func exportCounts() async throws(TrackStoreError) -> [ExportRecord.State: Int] {
         try await reading { database in
             var counts: [ExportRecord.State: Int] = [:]
-            let rows = try Row.fetchAll(database, sql: "SELECT state, COUNT(*) FROM export_job GROUP BY state")
-            for row in rows { ExportRecord.State(rawValue: row[0]).map { counts[$0] = row[1] } }
+            try database.forEach("SELECT state, COUNT(*) FROM export_job GROUP BY state") { row in
+                if let state = try ExportRecord.State(rawValue: row[0]) { counts[state] = try row[1] }
+            }
             return counts
         }
     }
@@ -131,22 +133,21 @@ extension SQLiteTrackStore {
         in service: ServiceID, from: Timestamp, through: Timestamp, after: Int64, limit: Int
     ) async throws(TrackStoreError) -> [ExportedEntity] {
         try await reading { database in
-            let select = try database.cachedStatement(
-                sql: """
-                    SELECT e.id, e.name FROM entity e
-                    WHERE e.service = ?1 AND e.id > ?2 AND EXISTS (
-                        SELECT 1 FROM chunk c
-                        WHERE c.entity = e.id AND c.first_time BETWEEN ?3 AND ?4 AND c.last_time >= ?5)
-                    ORDER BY e.id LIMIT ?6
-                    """)
+            let select = try database.statement(
+                """
+                SELECT e.id, e.name FROM entity e
+                WHERE e.service = ?1 AND e.id > ?2 AND EXISTS (
+                    SELECT 1 FROM chunk c
+                    WHERE c.entity = e.id AND c.first_time BETWEEN ?3 AND ?4 AND c.last_time >= ?5)
+                ORDER BY e.id LIMIT ?6
+                """)
             // No chunk is longer than the span, so none that begins earlier reaches into the range.
-            return try Row.fetchAll(
-                select,
-                arguments: [
+            return try select.rows(
+                [
                     service.rawValue, after, from.adding(milliseconds: -ChunkLimits.span).milliseconds,
                     through.milliseconds, from.milliseconds, max(0, limit),
                 ]
-            ).map { ExportedEntity(number: $0[0], name: $0[1]) }
+            ) { try ExportedEntity(number: $0[0], name: $0[1]) }
         }
     }
 }
@@ -155,14 +156,14 @@ extension ExportRecord {
     fileprivate static let selection =
         "id, service, from_time, through_time, coordinate_type, token, created, modified, state, points, bytes"
 
-    fileprivate init(_ row: Row) throws(TrackStoreError) {
-        let number: Int64 = row[0]
-        guard let service = ServiceID(rawValue: row[1]), let type = CoordinateType(rawValue: row[4]),
-            let state = State(rawValue: row[8])
+    fileprivate init(_ row: SQLRow) throws {
+        let number: Int64 = try row[0]
+        guard let service = try ServiceID(rawValue: row[1]), let type = try CoordinateType(rawValue: row[4]),
+            let state = try State(rawValue: row[8])
         else { throw TrackStoreError(.corrupt, "the export job \(number) cannot be read") }
-        let points: Int64? = row[9]
-        let bytes: Int64? = row[10]
-        self.init(
+        let points: Int64? = try row[9]
+        let bytes: Int64? = try row[10]
+        try self.init(
             number: number, service: service,
             order: ExportOrder(
                 from: Timestamp(milliseconds: row[2]), through: Timestamp(milliseconds: row[3]), coordinateType: type),

@@ -1,39 +1,38 @@
-import Foundation
-import GRDB
 import Geofencing
+import SQLDatabase
 import TrackModel
 import TrackStore
 
 /// Adds alarms to the tables.
 struct AlarmTable {
-    private let database: Database
-    private let insertion: Statement
-    private let queueing: Statement
+    private let database: any SQLConnection
+    private let insertion: any SQLStatement
+    private let queueing: any SQLStatement
 
-    init(_ database: Database) throws {
+    init(_ database: any SQLConnection) throws {
         self.database = database
         let columns = AlarmRecord.columns.dropFirst()
-        insertion = try database.cachedStatement(
-            sql: """
-                INSERT INTO alarm (service, \(columns.joined(separator: ", ")))
-                VALUES (?, \(columns.map { _ in "?" }.joined(separator: ", ")))
-                ON CONFLICT (service, key) DO NOTHING RETURNING id
-                """)
-        queueing = try database.cachedStatement(
-            sql: "INSERT INTO callback (service, alarm) SELECT service, ? FROM callback_target WHERE service = ?")
+        insertion = try database.statement(
+            """
+            INSERT INTO alarm (service, \(columns.joined(separator: ", ")))
+            VALUES (?, \(columns.map { _ in "?" }.joined(separator: ", ")))
+            ON CONFLICT (service, key) DO NOTHING RETURNING id
+            """)
+        queueing = try database.statement(
+            "INSERT INTO callback (service, alarm) SELECT service, ? FROM callback_target WHERE service = ?")
     }
 
     /// Stores alarms whose keys the service does not have, with what they bring about. Returns how many pushes had no room.
     func add(_ alarms: [CausedAlarm], of entity: String, in service: ServiceID, at now: Timestamp) throws -> Int {
         var leftOut = 0
         for caused in alarms {
-            var values: [(any DatabaseValueConvertible)?] = [service.rawValue]
+            var values: SQLParameters = [service.rawValue]
             values += caused.alarm.values(of: entity, received: now)
-            guard let number = try Int64.fetchOne(insertion, arguments: StatementArguments(values)) else { continue }
+            guard let number = try insertion.value(Int64.self, SQLParameters(values)) else { continue }
             for push in caused.pushes {
                 leftOut += try PushQueue.add(push, in: service, at: now, missing: .passedOver, database).leftOut
             }
-            if caused.isCalledBack { try queueing.execute(arguments: [number, service.rawValue]) }
+            if caused.isCalledBack { try queueing.execute([number, service.rawValue]) }
         }
         return leftOut
     }
@@ -56,24 +55,26 @@ extension AlarmRecord {
     }
 
     /// Columns: ``columns``, then perhaps others.
-    init(_ row: Row) throws {
-        let number: Int64 = row[0]
+    init(_ row: SQLRow) throws {
+        let number: Int64 = try row[0]
         func corrupt() -> TrackStoreError { TrackStoreError(.corrupt, "the alarm \(number) cannot be read") }
         func place(_ column: Int) throws -> Coordinate {
-            guard let place = Coordinate(latitudeE7: row[column], longitudeE7: row[column + 1]) else { throw corrupt() }
+            guard let place = try Coordinate(latitudeE7: row[column], longitudeE7: row[column + 1]) else {
+                throw corrupt()
+            }
             return place
         }
-        let received = Timestamp(milliseconds: row[2])
-        guard let key = AlarmKey(bytes: row[3] as Data), let source = AlarmScope.Source(rawValue: row[4]),
-            let action = FenceAction(rawValue: row[9])
+        let received = try Timestamp(milliseconds: row[2])
+        guard let key = try AlarmKey(bytes: row[3] as [UInt8]), let source = try AlarmScope.Source(rawValue: row[4]),
+            let action = try FenceAction(rawValue: row[9])
         else { throw corrupt() }
         var previous: AlarmPoint?
-        if let time: Int64 = row[15] {
-            previous = AlarmPoint(
+        if let time: Int64 = try row[15] {
+            previous = try AlarmPoint(
                 time: Timestamp(milliseconds: time), place: try place(16), accuracy: row[18], speed: row[19],
                 received: Timestamp(milliseconds: row[20]))
         }
-        let alarm = Alarm(
+        let alarm = try Alarm(
             key: key, source: source, fence: row[5], revision: row[6], name: row[7], group: row[8], action: action,
             point: AlarmPoint(
                 time: Timestamp(milliseconds: row[10]), place: try place(11), accuracy: row[13], speed: row[14],
@@ -83,15 +84,15 @@ extension AlarmRecord {
                 earliest: Timestamp(milliseconds: row[25]), latest: Timestamp(milliseconds: row[26])),
             inside: row[27], skipped: row[28], speedLimit: row[29], parameters: row[30],
             isStale: row[31], isReported: row[32])
-        self.init(number: number, entity: row[1], alarm: alarm, received: received)
+        try self.init(number: number, entity: row[1], alarm: alarm, received: received)
     }
 }
 
 extension Alarm {
     /// In the order of ``AlarmRecord/columns`` without the first.
-    fileprivate func values(of entity: String, received: Timestamp) -> [(any DatabaseValueConvertible)?] {
-        var values: [(any DatabaseValueConvertible)?] = [
-            entity, received.milliseconds, Data(key.bytes), Int(source.rawValue), fence, revision, name, group,
+    fileprivate func values(of entity: String, received: Timestamp) -> SQLParameters {
+        var values: SQLParameters = [
+            entity, received.milliseconds, key.bytes, Int(source.rawValue), fence, revision, name, group,
             action.rawValue,
             point.time.milliseconds, point.place.latitudeE7, point.place.longitudeE7, point.accuracy, point.speed,
         ]

@@ -1,16 +1,16 @@
-import GRDB
+import SQLDatabase
 import TrackModel
 import TrackStore
 
 /// A filter of fences as SQL.
 struct FenceCondition: Sendable {
     private let condition: String
-    private let arguments: [any DatabaseValueConvertible & Sendable]
+    private let arguments: SQLParameters
 
     /// Throws `.tooManyNames`.
     init(_ filter: FenceFilter, _ service: ServiceID) throws(TrackStoreError) {
         var condition = " FROM fence f WHERE f.service = ?"
-        var arguments: [any DatabaseValueConvertible & Sendable] = [service.rawValue]
+        var arguments: SQLParameters = [service.rawValue]
         if let numbers = try Self.numbers(filter.fences) {
             condition += " AND f.id IN (\(numbers.map { String($0) }.joined(separator: ", ")))"
         }
@@ -57,24 +57,22 @@ struct FenceCondition: Sendable {
         return numbers
     }
 
-    func count(_ database: Database) throws -> Int {
-        try Int.fetchOne(
-            database, sql: "SELECT COUNT(*)" + condition, arguments: StatementArguments(arguments)) ?? 0
+    func count(_ database: any SQLConnection) throws -> Int {
+        try database.value(Int.self, "SELECT COUNT(*)" + condition, arguments) ?? 0
     }
 
     /// Of the fences, in their order.
-    func numbers(_ database: Database) throws -> [Int32] {
-        try Int32.fetchAll(
-            database, sql: "SELECT f.id" + condition + " ORDER BY f.id", arguments: StatementArguments(arguments))
+    func numbers(_ database: any SQLConnection) throws -> [Int32] {
+        try database.values(Int32.self, "SELECT f.id" + condition + " ORDER BY f.id", arguments)
     }
 
-    func records(_ page: Page, _ database: Database) throws -> [FenceRecord] {
+    func records(_ page: Page, _ database: any SQLConnection) throws -> [FenceRecord] {
         var found: [FenceRecord] = []
         try eachRow(page, database) { found.append(try FenceRecord($0)) }
         return found
     }
 
-    func readable(_ page: Page, _ database: Database) throws -> ReadableFences {
+    func readable(_ page: Page, _ database: any SQLConnection) throws -> ReadableFences {
         var found = ReadableFences(total: try count(database))
         try eachRow(page, database) { row in
             if let record = try row.readable(&found.unreadable, FenceRecord.init) { found.fences.append(record) }
@@ -83,23 +81,21 @@ struct FenceCondition: Sendable {
     }
 
     /// A row is only there while it is read: to copy it costs more than to read it.
-    private func eachRow(_ page: Page, _ database: Database, _ read: (Row) throws -> Void) throws {
-        let bounds: [any DatabaseValueConvertible & Sendable] = [max(0, page.limit), max(0, page.offset)]
+    private func eachRow(_ page: Page, _ database: any SQLConnection, _ read: (SQLRow) throws -> Void) throws {
+        let bounds: SQLParameters = [max(0, page.limit), max(0, page.offset)]
         let columns = FenceRecord.columns
-        let rows = try Row.fetchCursor(
-            database, sql: "SELECT \(columns)" + condition + " ORDER BY f.id LIMIT ? OFFSET ?",
-            arguments: StatementArguments(arguments + bounds))
-        while let row = try rows.next() { try read(row) }
+        try database.forEach(
+            "SELECT \(columns)" + condition + " ORDER BY f.id LIMIT ? OFFSET ?", arguments + bounds, read)
     }
 }
 
-extension Row {
+extension SQLRow {
     /// Reads a row whose first column is the number of a fence; nil when the fence cannot be read.
-    func readable<Value>(_ unreadable: inout [UnreadableFence], _ read: (Row) throws -> Value) throws -> Value? {
+    func readable<Value>(_ unreadable: inout [UnreadableFence], _ read: (SQLRow) throws -> Value) throws -> Value? {
         do {
             return try read(self)
         } catch let error as TrackStoreError where error.code == .corrupt {
-            unreadable.append(UnreadableFence(fence: self[0], reason: error.detail))
+            try unreadable.append(UnreadableFence(fence: self[0], reason: error.detail))
             return nil
         }
     }

@@ -1,28 +1,26 @@
-import Foundation
-import GRDB
 import Geofencing
+import SQLDatabase
 import TrackModel
 import TrackStore
 
 /// The numbers of changes of fences, and the fences as they were before their changes.
 struct FenceHistory {
-    private let database: Database
+    private let database: any SQLConnection
 
-    init(_ database: Database) {
+    init(_ database: any SQLConnection) {
         self.database = database
     }
 
     /// The number of the last change, and of the last one that is not known any more.
     func bounds() throws -> (last: Int64, forgotten: Int64) {
-        let row = try Row.fetchOne(try database.cachedStatement(sql: "SELECT last, forgotten FROM fence_clock"))
-        return row.map { ($0[0], $0[1]) } ?? (0, 0)
+        try database.row("SELECT last, forgotten FROM fence_clock") { row in try (row[0], row[1]) } ?? (0, 0)
     }
 
     /// The number of the next change: the time, so that a store that was restored from a backup uses no number again.
     func next(at now: Timestamp) throws -> Int64 {
-        let update = try database.cachedStatement(
-            sql: "UPDATE fence_clock SET last = MAX(last + 1, ?) RETURNING last")
-        guard let number = try Int64.fetchOne(update, arguments: [now.milliseconds]) else {
+        let update = try database.statement(
+            "UPDATE fence_clock SET last = MAX(last + 1, ?) RETURNING last")
+        guard let number = try update.value(Int64.self, [now.milliseconds]) else {
             throw TrackStoreError(.corrupt, "the store has lost its counter of changes of fences")
         }
         return number
@@ -33,36 +31,36 @@ struct FenceHistory {
     /// Keeps the present state of a fence that the change `version` replaces or deletes. Its content is not read, so a
     /// damaged fence can be deleted.
     func keep(_ fence: Int32, of service: ServiceID, until version: Int64, at now: Timestamp) throws {
-        try database.cachedStatement(
-            sql: """
-                INSERT INTO former_fence (service, fence, version, until, replaced, everyone_since, content)
-                SELECT service, id, version, ?, ?, everyone_since, content FROM fence WHERE service = ? AND id = ?
-                """
-        ).execute(arguments: [version, now.milliseconds, service.rawValue, fence])
+        try database.statement(
+            """
+            INSERT INTO former_fence (service, fence, version, until, replaced, everyone_since, content)
+            SELECT service, id, version, ?, ?, everyone_since, content FROM fence WHERE service = ? AND id = ?
+            """
+        ).execute([version, now.milliseconds, service.rawValue, fence])
     }
 
     /// Keeps that a fence watched an entity by name until the change `version`; nil: all that it watched.
     func keepWatch(of name: String?, by fence: Int32, of service: ServiceID, until version: Int64) throws {
-        try database.cachedStatement(
-            sql: """
-                INSERT INTO former_watch (service, entity, fence, until, since)
-                SELECT service, entity, fence, ?, since FROM fence_watch
-                WHERE service = ? AND fence = ? AND (?4 IS NULL OR entity = ?4)
-                """
-        ).execute(arguments: [version, service.rawValue, fence, name])
+        try database.statement(
+            """
+            INSERT INTO former_watch (service, entity, fence, until, since)
+            SELECT service, entity, fence, ?, since FROM fence_watch
+            WHERE service = ? AND fence = ? AND (?4 IS NULL OR entity = ?4)
+            """
+        ).execute([version, service.rawValue, fence, name])
     }
 
     /// Forgets what was replaced by the change `version` or before.
     func forget(through version: Int64) throws {
         try database.execute(
-            sql: "UPDATE fence_clock SET forgotten = MAX(forgotten, ?)", arguments: [version])
+            "UPDATE fence_clock SET forgotten = MAX(forgotten, ?)", [version])
         try database.execute(
-            sql: """
-                DELETE FROM former_fence WHERE (service, fence, version) IN (
-                    SELECT f.service, f.fence, f.version FROM service s
-                    JOIN former_fence f ON f.service = s.id AND f.until <= ?)
-                """, arguments: [version])
-        try database.execute(sql: "DELETE FROM former_watch WHERE until <= ?", arguments: [version])
+            """
+            DELETE FROM former_fence WHERE (service, fence, version) IN (
+                SELECT f.service, f.fence, f.version FROM service s
+                JOIN former_fence f ON f.service = s.id AND f.until <= ?)
+            """, [version])
+        try database.execute("DELETE FROM former_watch WHERE until <= ?", [version])
     }
 
     // MARK: Reading
@@ -77,8 +75,7 @@ struct FenceHistory {
         // Every change after the last forgotten one is known.
         let isKnown =
             try version == forgotten
-            || Bool.fetchOne(
-                try database.cachedStatement(sql: "SELECT 1 FROM fence_news WHERE version = ?"), arguments: [version])
+            || database.value(Bool.self, "SELECT 1 FROM fence_news WHERE version = ?", [version])
                 ?? false
         guard isKnown else { return nil }
         var changes: [Int32: FenceDifference.Change] = [:]
@@ -87,8 +84,8 @@ struct FenceHistory {
             former.replaced = try end(of: former.fence, for: entity, at: version) ?? former.replaced
             changes[former.fence.id] = .init(fence: former.fence.id, former: former, present: nil)
         }
-        for row in try presentFences(of: entity, changedSince: version) {
-            let fence: Int32 = row[0]
+        try eachPresentFence(of: entity, changedSince: version) { row in
+            let fence: Int32 = try row[0]
             changes[fence, default: .init(fence: fence, former: nil, present: nil)].present = try row.readable(
                 &unreadable, WatchedFence.init)
         }
@@ -98,26 +95,28 @@ struct FenceHistory {
     private func formerFences(
         of entity: EntityKey, at version: Int64, _ unreadable: inout [UnreadableFence]
     ) throws -> [FormerFence] {
-        let everyone = try database.cachedStatement(
-            sql: """
-                SELECT fence, everyone_since, replaced, content FROM former_fence
-                WHERE service = ?1 AND until > ?2 AND version <= ?2 AND everyone_since IS NOT NULL
-                """)
-        var found = try Row.fetchAll(everyone, arguments: [entity.service.rawValue, version]).compactMap {
-            try $0.readable(&unreadable, FormerFence.init)
-        }
+        let everyone = try database.statement(
+            """
+            SELECT fence, everyone_since, replaced, content FROM former_fence
+            WHERE service = ?1 AND until > ?2 AND version <= ?2 AND everyone_since IS NOT NULL
+            """)
+        var found = try everyone.rows([entity.service.rawValue, version]) { row in
+            try row.readable(&unreadable, FormerFence.init)
+        }.compactMap(\.self)
         // Whom a fence still watches has no row of former times; of several former times the earliest end counts.
-        let named = try database.cachedStatement(
-            sql: """
-                SELECT f.fence, w.since, f.replaced, f.content, MIN(w.until) FROM (
-                    SELECT fence, since, \(Int64.max) AS until FROM fence_watch WHERE service = ?1 AND entity = ?2
-                    UNION ALL
-                    SELECT fence, since, until FROM former_watch WHERE service = ?1 AND entity = ?2 AND until > ?3) w
-                JOIN former_fence f ON f.service = ?1 AND f.fence = w.fence AND f.version <= ?3 AND f.until > ?3
-                WHERE f.everyone_since IS NULL GROUP BY f.fence
-                """)
-        let rows = try Row.fetchAll(named, arguments: [entity.service.rawValue, entity.name, version])
-        found += try rows.compactMap { try $0.readable(&unreadable, FormerFence.init) }
+        let named = try database.statement(
+            """
+            SELECT f.fence, w.since, f.replaced, f.content, MIN(w.until) FROM (
+                SELECT fence, since, \(Int64.max) AS until FROM fence_watch WHERE service = ?1 AND entity = ?2
+                UNION ALL
+                SELECT fence, since, until FROM former_watch WHERE service = ?1 AND entity = ?2 AND until > ?3) w
+            JOIN former_fence f ON f.service = ?1 AND f.fence = w.fence AND f.version <= ?3 AND f.until > ?3
+            WHERE f.everyone_since IS NULL GROUP BY f.fence
+            """)
+        let formerly = try named.rows([entity.service.rawValue, entity.name, version]) { row in
+            try row.readable(&unreadable, FormerFence.init)
+        }
+        found += formerly.compactMap(\.self)
             .filter { $0.fence.definition.watch.contains(entity.name) }
         return found
     }
@@ -125,77 +124,79 @@ struct FenceHistory {
     /// When the fence of a version first got another revision, was deleted, or watched the entity no longer; of a fence to which
     /// nothing of that happened, when it was last changed.
     private func end(of fence: Fence, for entity: EntityKey, at version: Int64) throws -> Timestamp? {
-        let states = try database.cachedStatement(
-            sql: """
-                SELECT replaced, content FROM former_fence WHERE service = ?1 AND fence = ?2 AND until > ?3
-                ORDER BY version
-                """)
+        let states = try database.statement(
+            """
+            SELECT replaced, content FROM former_fence WHERE service = ?1 AND fence = ?2 AND until > ?3
+            ORDER BY version
+            """)
         var end: Timestamp?
-        for row in try Row.fetchAll(states, arguments: [entity.service.rawValue, fence.id, version]) {
+        try states.run([entity.service.rawValue, fence.id, version]) { row in
             // The first state is the fence itself. A later one that cannot be read is another one.
             let then = try? Fence(id: fence.id, stored: row[1])
             let isSame =
                 then?.revision == fence.revision && then?.definition.watch.contains(entity.name) == true
-            guard end == nil || isSame else { break }
-            end = Timestamp(milliseconds: row[0])
+            guard end == nil || isSame else { return false }
+            end = try Timestamp(milliseconds: row[0])
+            return true
         }
         return end
     }
 
     /// Columns: those of a ``WatchedFence``.
-    private func presentFences(of entity: EntityKey, changedSince version: Int64) throws -> [Row] {
-        let everyone = try database.cachedStatement(
-            sql: """
-                SELECT \(FenceRecord.columns), everyone_since FROM fence
-                WHERE service = ? AND version > ? AND watch = 3
-                """)
-        let named = try database.cachedStatement(
-            sql: """
-                SELECT f.id, f.version, f.everyone_since, f.content, w.since FROM fence_watch w
-                JOIN fence f ON f.service = w.service AND f.id = w.fence
-                WHERE w.service = ? AND w.entity = ? AND f.version > ?
-                """)
+    private func eachPresentFence(
+        of entity: EntityKey, changedSince version: Int64, _ body: (SQLRow) throws -> Void
+    ) throws {
+        let everyone = try database.statement(
+            """
+            SELECT \(FenceRecord.columns), everyone_since FROM fence
+            WHERE service = ? AND version > ? AND watch = 3
+            """)
+        let named = try database.statement(
+            """
+            SELECT f.id, f.version, f.everyone_since, f.content, w.since FROM fence_watch w
+            JOIN fence f ON f.service = w.service AND f.id = w.fence
+            WHERE w.service = ? AND w.entity = ? AND f.version > ?
+            """)
         let service = entity.service.rawValue
-        return try Row.fetchAll(everyone, arguments: [service, version])
-            + Row.fetchAll(named, arguments: [service, entity.name, version])
+        try everyone.forEach([service, version], body)
+        try named.forEach([service, entity.name, version], body)
     }
 
     /// All fences that watch an entity, by name or as everyone, in the order of their numbers.
     func fences(watching entity: EntityKey, _ page: Page) throws -> [WatchedFence] {
-        let selection = try database.cachedStatement(
-            sql: """
-                SELECT \(FenceRecord.columns), everyone_since AS since FROM fence WHERE service = ?1 AND watch = 3
-                UNION ALL
-                SELECT f.id, f.version, f.everyone_since, f.content, w.since FROM fence_watch w
-                JOIN fence f ON f.service = w.service AND f.id = w.fence WHERE w.service = ?1 AND w.entity = ?2
-                ORDER BY id LIMIT ?3 OFFSET ?4
-                """)
-        return try Row.fetchAll(
-            selection, arguments: [entity.service.rawValue, entity.name, max(0, page.limit), max(0, page.offset)]
-        ).map(WatchedFence.init)
+        let selection = try database.statement(
+            """
+            SELECT \(FenceRecord.columns), everyone_since AS since FROM fence WHERE service = ?1 AND watch = 3
+            UNION ALL
+            SELECT f.id, f.version, f.everyone_since, f.content, w.since FROM fence_watch w
+            JOIN fence f ON f.service = w.service AND f.id = w.fence WHERE w.service = ?1 AND w.entity = ?2
+            ORDER BY id LIMIT ?3 OFFSET ?4
+            """)
+        return try selection.rows(
+            [entity.service.rawValue, entity.name, max(0, page.limit), max(0, page.offset)], WatchedFence.init)
     }
 }
 
 extension WatchedFence {
     /// Columns: ``FenceRecord/columns``, since when the fence watches the entity.
-    init(_ row: Row) throws {
-        self.init(record: try FenceRecord(row), since: Timestamp(milliseconds: row[4]))
+    init(_ row: SQLRow) throws {
+        try self.init(record: try FenceRecord(row), since: Timestamp(milliseconds: row[4]))
     }
 }
 
 extension FormerFence {
     /// Columns: fence, since when it watched the entity, replaced, content.
-    fileprivate init(_ row: Row) throws {
-        self.init(
+    fileprivate init(_ row: SQLRow) throws {
+        try self.init(
             fence: try Fence(id: row[0], stored: row[3]), since: Timestamp(milliseconds: row[1]),
             replaced: Timestamp(milliseconds: row[2]))
     }
 }
 
 extension Fence {
-    init(id: Int32, stored content: Data) throws {
+    init(id: Int32, stored content: [UInt8]) throws {
         do throws(MemoryCodingError) {
-            self = try Fence(id: id, encoded: [UInt8](content))
+            self = try Fence(id: id, encoded: content)
         } catch {
             throw TrackStoreError(.corrupt, "the fence \(id) cannot be read: \(error.description)")
         }

@@ -1,35 +1,34 @@
-import Foundation
-import GRDB
 import Geofencing
+import SQLDatabase
 import TrackModel
 import TrackStore
 
 /// The rows of fences, of whom they watch, and of their changes: what one transaction writes.
 struct FenceTable {
-    private let database: Database
+    private let database: any SQLConnection
     private let service: ServiceID
     private let history: FenceHistory
 
-    init(_ service: ServiceID, _ database: Database) {
+    init(_ service: ServiceID, _ database: any SQLConnection) {
         self.service = service
         self.database = database
         history = FenceHistory(database)
     }
 
     func record(of fence: Int32) throws -> FenceRecord? {
-        let selection = try database.cachedStatement(
-            sql: "SELECT \(FenceRecord.columns) FROM fence WHERE service = ? AND id = ?")
-        return try Row.fetchOne(selection, arguments: [service.rawValue, fence]).map { try FenceRecord($0) }
+        let selection = try database.statement(
+            "SELECT \(FenceRecord.columns) FROM fence WHERE service = ? AND id = ?")
+        return try selection.row([service.rawValue, fence]) { try FenceRecord($0) }
     }
 
     /// A number that no fence of the service ever had.
     func nextNumber() throws -> Int32 {
-        let update = try database.cachedStatement(
-            sql: """
-                INSERT INTO fence_counter (service, last) VALUES (?, 1)
-                ON CONFLICT (service) DO UPDATE SET last = last + 1 RETURNING last
-                """)
-        guard let number = try Int64.fetchOne(update, arguments: [service.rawValue]) else {
+        let update = try database.statement(
+            """
+            INSERT INTO fence_counter (service, last) VALUES (?, 1)
+            ON CONFLICT (service) DO UPDATE SET last = last + 1 RETURNING last
+            """)
+        guard let number = try update.value(Int64.self, [service.rawValue]) else {
             throw TrackStoreError(.corrupt, "the store has lost its counter of fences")
         }
         guard let fence = Int32(exactly: number) else {
@@ -40,8 +39,8 @@ struct FenceTable {
 
     /// How many fences watch everyone.
     func countPublic() throws -> Int {
-        try Int.fetchOne(
-            database, sql: "SELECT COUNT(*) FROM fence WHERE service = ? AND watch = 3", arguments: [service.rawValue]
+        try database.value(
+            Int.self, "SELECT COUNT(*) FROM fence WHERE service = ? AND watch = 3", [service.rawValue]
         ) ?? 0
     }
 
@@ -55,15 +54,15 @@ struct FenceTable {
                     "service \(service.rawValue) has \(FenceRules.mostPublic) fences that watch everyone")
             }
         }
-        let entity = try database.cachedStatement(sql: "SELECT 1 FROM entity WHERE service = ? AND name = ?")
-        let naming = try database.cachedStatement(
-            sql: "SELECT COUNT(*) FROM fence_watch WHERE service = ? AND entity = ?")
+        let entity = try database.statement("SELECT 1 FROM entity WHERE service = ? AND name = ?")
+        let naming = try database.statement(
+            "SELECT COUNT(*) FROM fence_watch WHERE service = ? AND entity = ?")
         for name in watch.entities where former.isEveryone || !former.contains(name.text) {
-            guard try Int.fetchOne(entity, arguments: [service.rawValue, name.text]) != nil else {
+            guard try entity.value(Int.self, [service.rawValue, name.text]) != nil else {
                 throw TrackStoreError(
                     .unknownEntity, "service \(service.rawValue) has no entity named '\(name.text)'")
             }
-            let count = try Int.fetchOne(naming, arguments: [service.rawValue, name.text]) ?? 0
+            let count = try naming.value(Int.self, [service.rawValue, name.text]) ?? 0
             guard count < FenceRules.mostNaming else {
                 throw TrackStoreError(
                     .tooManyFences, "\(FenceRules.mostNaming) fences watch the entity '\(name.text)' by name")
@@ -80,43 +79,43 @@ struct FenceTable {
             fence: fence, version: version,
             everyoneSince: watch.isEveryone
                 ? former.map { $0.everyoneSince ?? now } ?? FenceRules.watchStart(at: now) : nil)
-        let insertion = try database.cachedStatement(
-            sql: """
-                INSERT INTO fence (service, id, version, watch, everyone_since, content) VALUES (?, ?, ?, ?, ?, ?)
-                ON CONFLICT (service, id) DO UPDATE SET version = excluded.version, watch = excluded.watch,
-                    everyone_since = excluded.everyone_since, content = excluded.content
-                """)
-        try insertion.execute(arguments: [
+        let insertion = try database.statement(
+            """
+            INSERT INTO fence (service, id, version, watch, everyone_since, content) VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT (service, id) DO UPDATE SET version = excluded.version, watch = excluded.watch,
+                everyone_since = excluded.everyone_since, content = excluded.content
+            """)
+        try insertion.execute([
             service.rawValue, fence.id, record.version, watch.number, record.everyoneSince?.milliseconds,
-            Data(fence.encoded),
+            fence.encoded,
         ])
-        let removal = try database.cachedStatement(
-            sql: "DELETE FROM fence_watch WHERE service = ? AND entity = ? AND fence = ?")
+        let removal = try database.statement(
+            "DELETE FROM fence_watch WHERE service = ? AND entity = ? AND fence = ?")
         for name in was.entities where watch.isEveryone || !watch.contains(name.text) {
             try history.keepWatch(of: name.text, by: fence.id, of: service, until: version)
-            try removal.execute(arguments: [service.rawValue, name.text, fence.id])
+            try removal.execute([service.rawValue, name.text, fence.id])
         }
-        let addition = try database.cachedStatement(
-            sql: "INSERT INTO fence_watch (service, entity, fence, since) VALUES (?, ?, ?, ?)")
+        let addition = try database.statement(
+            "INSERT INTO fence_watch (service, entity, fence, since) VALUES (?, ?, ?, ?)")
         for name in watch.entities where was.isEveryone || !was.contains(name.text) {
             // Who was watched as one of all goes on to be watched.
             let since = try former?.everyoneSince ?? watchStart(of: name.text, at: now)
-            try addition.execute(arguments: [service.rawValue, name.text, fence.id, since.milliseconds])
+            try addition.execute([service.rawValue, name.text, fence.id, since.milliseconds])
         }
         return record
     }
 
     /// Which vehicle made a fence.
     func note(_ maker: String, of fence: Int32) throws {
-        try database.cachedStatement(sql: "UPDATE fence SET maker = ? WHERE service = ? AND id = ?")
-            .execute(arguments: [maker, service.rawValue, fence])
+        try database.statement("UPDATE fence SET maker = ? WHERE service = ? AND id = ?")
+            .execute([maker, service.rawValue, fence])
     }
 
     /// From when on a fence watches an entity: ``FenceRules/watchStart(at:latest:)``.
     private func watchStart(of name: String, at now: Timestamp) throws -> Timestamp {
-        let selection = try database.cachedStatement(
-            sql: "SELECT l.time FROM entity e JOIN state l ON l.entity = e.id WHERE e.service = ? AND e.name = ?")
-        let latest = try Int64.fetchOne(selection, arguments: [service.rawValue, name])
+        let selection = try database.statement(
+            "SELECT l.time FROM entity e JOIN state l ON l.entity = e.id WHERE e.service = ? AND e.name = ?")
+        let latest = try selection.value(Int64.self, [service.rawValue, name])
         return FenceRules.watchStart(at: now, latest: latest.map(Timestamp.init(milliseconds:)))
     }
 
@@ -124,19 +123,19 @@ struct FenceTable {
         let version = try tell(fence, watch(of: fence), .nobody, at: now)
         try history.keep(fence, of: service, until: version, at: now)
         try history.keepWatch(of: nil, by: fence, of: service, until: version)
-        try database.cachedStatement(sql: "DELETE FROM fence_watch WHERE service = ? AND fence = ?")
-            .execute(arguments: [service.rawValue, fence])
-        try database.cachedStatement(sql: "DELETE FROM fence WHERE service = ? AND id = ?")
-            .execute(arguments: [service.rawValue, fence])
+        try database.statement("DELETE FROM fence_watch WHERE service = ? AND fence = ?")
+            .execute([service.rawValue, fence])
+        try database.statement("DELETE FROM fence WHERE service = ? AND id = ?")
+            .execute([service.rawValue, fence])
     }
 
     /// As the rows beside the fence say.
     private func watch(of fence: Int32) throws -> FenceWatch {
-        let everyone = try database.cachedStatement(
-            sql: "SELECT 1 FROM fence WHERE service = ? AND id = ? AND everyone_since IS NOT NULL")
-        if try Int.fetchOne(everyone, arguments: [service.rawValue, fence]) != nil { return .everyone }
-        let names = try database.cachedStatement(sql: "SELECT entity FROM fence_watch WHERE service = ? AND fence = ?")
-        return try FenceWatch(try String.fetchAll(names, arguments: [service.rawValue, fence]))
+        let everyone = try database.statement(
+            "SELECT 1 FROM fence WHERE service = ? AND id = ? AND everyone_since IS NOT NULL")
+        if try everyone.value(Int.self, [service.rawValue, fence]) != nil { return .everyone }
+        let names = try database.statement("SELECT entity FROM fence_watch WHERE service = ? AND fence = ?")
+        return try FenceWatch(try names.values(String.self, [service.rawValue, fence]))
     }
 
     /// Returns the number of the change.
@@ -145,9 +144,9 @@ struct FenceTable {
         // No name of an entity holds a comma.
         let entities = names.count > FenceNews.mostEntities ? nil : names.map(\.text).joined(separator: ",")
         let version = try history.next(at: now)
-        let insertion = try database.cachedStatement(
-            sql: "INSERT INTO fence_news (version, service, fence, time, everyone, entities) VALUES (?, ?, ?, ?, ?, ?)")
-        try insertion.execute(arguments: [
+        let insertion = try database.statement(
+            "INSERT INTO fence_news (version, service, fence, time, everyone, entities) VALUES (?, ?, ?, ?, ?, ?)")
+        try insertion.execute([
             version, service.rawValue, fence, now.milliseconds, former.isEveryone || watch.isEveryone, entities,
         ])
         return version
@@ -163,8 +162,8 @@ extension FenceRecord {
     static let columns = "id, version, everyone_since, content"
 
     /// Columns: ``columns``.
-    init(_ row: Row) throws {
-        self.init(
+    init(_ row: SQLRow) throws {
+        try self.init(
             fence: try Fence(id: row[0], stored: row[3]), version: row[1],
             everyoneSince: (row[2] as Int64?).map(Timestamp.init(milliseconds:)))
     }

@@ -1,5 +1,5 @@
-import GRDB
 import Geofencing
+import SQLDatabase
 package import TrackModel
 package import TrackStore
 
@@ -8,7 +8,7 @@ extension SQLiteTrackStore {
         in service: ServiceID, matching filter: AlarmFilter, page: Page
     ) async throws(TrackStoreError) -> (total: Int, alarms: [AlarmRecord]) {
         var condition = " FROM alarm a WHERE a.service = ?"
-        var arguments: [any DatabaseValueConvertible & Sendable] = [service.rawValue]
+        var arguments: [any SQLConvertible] = [service.rawValue]
         if !filter.includesStale { condition += " AND a.stale = 0" }
         if let entity = filter.entity {
             condition += " AND a.entity = ?"
@@ -36,12 +36,10 @@ extension SQLiteTrackStore {
         return try await reading { [condition, arguments] database in
             let list =
                 "SELECT " + AlarmRecord.selection("a") + condition + " ORDER BY a.received, a.id LIMIT ? OFFSET ?"
-            let bounds: [any DatabaseValueConvertible & Sendable] = [max(0, page.limit), max(0, page.offset)]
+            let bounds: [any SQLConvertible] = [max(0, page.limit), max(0, page.offset)]
             return (
-                try Int.fetchOne(
-                    database, sql: "SELECT COUNT(*)" + condition, arguments: StatementArguments(arguments)) ?? 0,
-                try Row.fetchAll(database, sql: list, arguments: StatementArguments(arguments + bounds))
-                    .map { try AlarmRecord($0) }
+                try database.value(Int.self, "SELECT COUNT(*)" + condition, SQLParameters(arguments)) ?? 0,
+                try database.rows(list, SQLParameters(arguments + bounds)) { try AlarmRecord($0) }
             )
         }
     }
@@ -49,16 +47,16 @@ extension SQLiteTrackStore {
     package func removeAlarms(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int {
         try await writing { database in
             // By service, because the index of the history is.
-            let numbers = try Int64.fetchAll(
-                database,
-                sql: """
-                    SELECT a.id FROM service s JOIN alarm a ON a.service = s.id AND a.received < ? LIMIT ?
-                    """, arguments: [time.milliseconds, max(0, limit)])
-            let callback = try database.cachedStatement(sql: "DELETE FROM callback WHERE alarm = ?")
-            let alarm = try database.cachedStatement(sql: "DELETE FROM alarm WHERE id = ?")
+            let numbers = try database.values(
+                Int64.self,
+                """
+                SELECT a.id FROM service s JOIN alarm a ON a.service = s.id AND a.received < ? LIMIT ?
+                """, [time.milliseconds, max(0, limit)])
+            let callback = try database.statement("DELETE FROM callback WHERE alarm = ?")
+            let alarm = try database.statement("DELETE FROM alarm WHERE id = ?")
             for number in numbers {
-                try callback.execute(arguments: [number])
-                try alarm.execute(arguments: [number])
+                try callback.execute([number])
+                try alarm.execute([number])
             }
             return numbers.count
         }

@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 package import TrackModel
 package import TrackStore
 
@@ -9,28 +9,28 @@ extension SQLiteTrackStore {
             try self.check(service, database)
             guard let target else {
                 for table in ["callback", "callback_target"] {
-                    try database.execute(sql: "DELETE FROM \(table) WHERE service = ?", arguments: [service.rawValue])
+                    try database.execute("DELETE FROM \(table) WHERE service = ?", [service.rawValue])
                 }
                 return
             }
             try database.execute(
-                sql: """
-                    INSERT INTO callback_target (service, url, secret) VALUES (?, ?, ?)
-                    ON CONFLICT (service) DO UPDATE SET url = excluded.url, secret = excluded.secret,
-                        retry_at = NULL, sender = NULL, claimed_through = NULL
-                    """, arguments: [service.rawValue, target.url, target.secret])
+                """
+                INSERT INTO callback_target (service, url, secret) VALUES (?, ?, ?)
+                ON CONFLICT (service) DO UPDATE SET url = excluded.url, secret = excluded.secret,
+                    retry_at = NULL, sender = NULL, claimed_through = NULL
+                """, [service.rawValue, target.url, target.secret])
             try database.execute(
-                sql: "UPDATE callback SET first_tried = NULL WHERE service = ?", arguments: [service.rawValue])
+                "UPDATE callback SET first_tried = NULL WHERE service = ?", [service.rawValue])
         }
     }
 
     package func callback(of service: ServiceID) async throws(TrackStoreError) -> CallbackTarget? {
         try await reading { database in
             try self.check(service, database)
-            return try Row.fetchOne(
-                database, sql: "SELECT url, secret FROM callback_target WHERE service = ?",
-                arguments: [service.rawValue]
-            ).map { CallbackTarget(url: $0[0], secret: $0[1]) }
+            return try database.row(
+                "SELECT url, secret FROM callback_target WHERE service = ?",
+                [service.rawValue]
+            ) { row in try CallbackTarget(url: row[0], secret: row[1]) }
         }
     }
 
@@ -40,13 +40,13 @@ extension SQLiteTrackStore {
 
     package func dueCallbacks(at now: Timestamp, limit: Int) async throws(TrackStoreError) -> [ServiceID] {
         try await reading { database in
-            let select = try database.cachedStatement(
-                sql: """
-                    SELECT t.service FROM callback_target t
-                    WHERE (t.claimed_through IS NULL OR t.claimed_through < ?1) AND \(Self.isDue)
-                    ORDER BY t.service LIMIT ?2
-                    """)
-            return try Int64.fetchAll(select, arguments: [now.milliseconds, max(0, limit)])
+            let select = try database.statement(
+                """
+                SELECT t.service FROM callback_target t
+                WHERE (t.claimed_through IS NULL OR t.claimed_through < ?1) AND \(Self.isDue)
+                ORDER BY t.service LIMIT ?2
+                """)
+            return try select.values(Int64.self, [now.milliseconds, max(0, limit)])
                 .compactMap { ServiceID(rawValue: $0) }
         }
     }
@@ -55,43 +55,45 @@ extension SQLiteTrackStore {
         of service: ServiceID, by sender: Int64, at now: Timestamp, through end: Timestamp, limit: Int
     ) async throws(TrackStoreError) -> CallbackClaim? {
         guard limit > 0 else { return nil }
-        return try await writing { database in
-            let claim = try Row.fetchOne(
-                database,
-                sql: """
-                    UPDATE callback_target AS t SET sender = ?2, claimed_through = ?3
-                    WHERE t.service = ?4 AND (t.claimed_through IS NULL OR t.claimed_through < ?1 OR t.sender = ?2)
-                        AND \(Self.isDue)
-                    RETURNING url, secret
-                    """, arguments: [now.milliseconds, sender, end.milliseconds, service.rawValue])
+        return try await writing { database -> CallbackClaim? in
+            let claim = try database.row(
+                """
+                UPDATE callback_target AS t SET sender = ?2, claimed_through = ?3
+                WHERE t.service = ?4 AND (t.claimed_through IS NULL OR t.claimed_through < ?1 OR t.sender = ?2)
+                    AND \(Self.isDue)
+                RETURNING url, secret
+                """, [now.milliseconds, sender, end.milliseconds, service.rawValue]
+            ) { row in try CallbackTarget(url: row[0], secret: row[1]) }
             guard let claim else { return nil }
-            let rows = try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT \(AlarmRecord.selection("a")), c.first_tried FROM callback c JOIN alarm a ON a.id = c.alarm
-                    WHERE c.service = ? ORDER BY c.alarm LIMIT ?
-                    """, arguments: [service.rawValue, limit])
             var callbacks: [QueuedCallback] = []
-            for row in rows {
+            var unreadable: [Int64] = []
+            try database.forEach(
+                """
+                SELECT \(AlarmRecord.selection("a")), c.first_tried FROM callback c JOIN alarm a ON a.id = c.alarm
+                WHERE c.service = ? ORDER BY c.alarm LIMIT ?
+                """, [service.rawValue, limit]
+            ) { row in
                 do {
-                    let first: Int64? = row[AlarmRecord.columns.count]
+                    let first: Int64? = try row[AlarmRecord.columns.count]
                     callbacks.append(
                         QueuedCallback(
                             alarm: try AlarmRecord(row), firstTried: first.map(Timestamp.init(milliseconds:))))
                 } catch let error as TrackStoreError where error.code == .corrupt {
-                    // It would hold up all alarms behind it for ever.
-                    try database.execute(
-                        sql: "DELETE FROM callback WHERE service = ? AND alarm = ?",
-                        arguments: [service.rawValue, row[0] as Int64])
+                    try unreadable.append(row[0])
                 }
+            }
+            // They would hold up all alarms behind them for ever.
+            for alarm in unreadable {
+                try database.execute(
+                    "DELETE FROM callback WHERE service = ? AND alarm = ?", [service.rawValue, alarm])
             }
             guard !callbacks.isEmpty else {
                 try database.execute(
-                    sql: "UPDATE callback_target SET sender = NULL, claimed_through = NULL WHERE service = ?",
-                    arguments: [service.rawValue])
+                    "UPDATE callback_target SET sender = NULL, claimed_through = NULL WHERE service = ?",
+                    [service.rawValue])
                 return nil
             }
-            return CallbackClaim(target: CallbackTarget(url: claim[0], secret: claim[1]), callbacks: callbacks)
+            return CallbackClaim(target: claim, callbacks: callbacks)
         }
     }
 
@@ -101,19 +103,19 @@ extension SQLiteTrackStore {
         try await writing { database in
             let service = settlement.service.rawValue
             try database.execute(
-                sql: """
-                    UPDATE callback_target SET sender = NULL, claimed_through = NULL, retry_at = ?
-                    WHERE service = ? AND sender = ?
-                    """, arguments: [settlement.retryAt?.milliseconds, service, sender])
-            guard database.changesCount > 0 else { return false }
-            let end = try database.cachedStatement(sql: "DELETE FROM callback WHERE service = ? AND alarm = ?")
-            for number in settlement.ended { try end.execute(arguments: [service, number]) }
-            let fail = try database.cachedStatement(
-                sql: """
-                    UPDATE callback SET first_tried = COALESCE(first_tried, ?) WHERE service = ? AND alarm = ?
-                    """)
+                """
+                UPDATE callback_target SET sender = NULL, claimed_through = NULL, retry_at = ?
+                WHERE service = ? AND sender = ?
+                """, [settlement.retryAt?.milliseconds, service, sender])
+            guard database.changes > 0 else { return false }
+            let end = try database.statement("DELETE FROM callback WHERE service = ? AND alarm = ?")
+            for number in settlement.ended { try end.execute([service, number]) }
+            let fail = try database.statement(
+                """
+                UPDATE callback SET first_tried = COALESCE(first_tried, ?) WHERE service = ? AND alarm = ?
+                """)
             for number in settlement.failed {
-                try fail.execute(arguments: [settlement.time.milliseconds, service, number])
+                try fail.execute([settlement.time.milliseconds, service, number])
             }
             return true
         }

@@ -1,7 +1,6 @@
-import Foundation
-import GRDB
 package import Geodesy
 import Geofencing
+import SQLDatabase
 package import TrackStore
 
 extension SQLiteTrackStore {
@@ -9,21 +8,20 @@ extension SQLiteTrackStore {
         of source: String, with districts: [NewDistrict]
     ) async throws(TrackStoreError) {
         if let problem = NewDistrict.problem(of: districts) { throw TrackStoreError(.failed, problem) }
-        let shapes = districts.map { Data($0.shape.encoded) }
+        let shapes = districts.map { $0.shape.encoded }
         try await writing { database in
-            try database.execute(sql: "DELETE FROM district WHERE source = ?", arguments: [source])
-            let insertion = try database.cachedStatement(
-                sql: "INSERT INTO district (source, name, shape) VALUES (?, ?, ?)")
+            try database.execute("DELETE FROM district WHERE source = ?", [source])
+            let insertion = try database.statement(
+                "INSERT INTO district (source, name, shape) VALUES (?, ?, ?) RETURNING id")
             var ids: [Int64] = []
             for (district, shape) in zip(districts, shapes) {
-                try insertion.execute(arguments: [source, district.name, shape])
-                ids.append(database.lastInsertedRowID)
+                ids += try insertion.values(Int64.self, [source, district.name, shape])
             }
-            let link = try database.cachedStatement(sql: "UPDATE district SET parent = ? WHERE id = ?")
+            let link = try database.statement("UPDATE district SET parent = ? WHERE id = ?")
             for (district, id) in zip(districts, ids) {
-                if let parent = district.parent { try link.execute(arguments: [ids[parent], id]) }
+                if let parent = district.parent { try link.execute([ids[parent], id]) }
             }
-            try database.execute(sql: "UPDATE district_list SET version = version + 1")
+            try database.execute("UPDATE district_list SET version = version + 1")
         }
     }
 
@@ -32,19 +30,21 @@ extension SQLiteTrackStore {
     ) async throws(TrackStoreError) -> (version: Int64, entries: [DistrictEntry]?) {
         try await reading { database in
             let version =
-                try Int64.fetchOne(try database.cachedStatement(sql: "SELECT version FROM district_list")) ?? 0
+                try database.value(Int64.self, "SELECT version FROM district_list") ?? 0
             guard version != known else { return (version, nil) }
-            let rows = try Row.fetchAll(database, sql: "SELECT id, name, parent, source FROM district ORDER BY id")
-            return (version, rows.map { DistrictEntry(id: $0[0], name: $0[1], parent: $0[2], source: $0[3]) })
+            let entries = try database.rows("SELECT id, name, parent, source FROM district ORDER BY id") { row in
+                try DistrictEntry(id: row[0], name: row[1], parent: row[2], source: row[3])
+            }
+            return (version, entries)
         }
     }
 
     package func districtShape(_ id: Int64) async throws(TrackStoreError) -> ShapeDraft? {
         try await reading { database in
-            let select = try database.cachedStatement(sql: "SELECT shape FROM district WHERE id = ?")
-            guard let bytes = try Data.fetchOne(select, arguments: [id]) else { return nil }
+            let select = try database.statement("SELECT shape FROM district WHERE id = ?")
+            guard let bytes = try select.value([UInt8].self, [id]) else { return nil }
             do throws(MemoryCodingError) {
-                return try ShapeDraft(encoded: [UInt8](bytes))
+                return try ShapeDraft(encoded: bytes)
             } catch {
                 throw TrackStoreError(.corrupt, "the district \(id) cannot be read: \(error.description)")
             }

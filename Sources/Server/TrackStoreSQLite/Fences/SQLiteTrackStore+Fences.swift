@@ -1,6 +1,5 @@
-import Foundation
-import GRDB
 package import Geofencing
+import SQLDatabase
 import Synchronization
 package import TrackModel
 package import TrackStore
@@ -32,13 +31,13 @@ extension SQLiteTrackStore {
 
     /// Counts with the commit. After a failed commit the fences are counted again.
     private func publicFencesChange(
-        from former: FenceWatch, to watch: FenceWatch, of service: ServiceID, _ database: Database
+        from former: FenceWatch, to watch: FenceWatch, of service: ServiceID, _ database: any SQLConnection
     ) {
         guard former.isEveryone != watch.isEveryone else { return }
         let before = known.withLock { $0.publicFences.removeValue(forKey: service) }
         guard let before else { return }
         let count = before + (watch.isEveryone ? 1 : -1)
-        database.afterNextTransaction { [self] _ in known.withLock { $0.publicFences[service] = count } }
+        database.afterCommit { [self] in known.withLock { $0.publicFences[service] = count } }
     }
 
     package func updateFence(
@@ -119,16 +118,16 @@ extension SQLiteTrackStore {
     package func fences(naming entities: [EntityKey]) async throws(TrackStoreError) -> NamingFences {
         try await reading { database in
             var unreadable: [UnreadableFence] = []
-            let selection = try database.cachedStatement(
-                sql: """
-                    SELECT f.id, f.version, f.everyone_since, f.content, w.since FROM fence_watch w
-                    JOIN fence f ON f.service = w.service AND f.id = w.fence
-                    WHERE w.service = ? AND w.entity = ? ORDER BY w.fence
-                    """)
+            let selection = try database.statement(
+                """
+                SELECT f.id, f.version, f.everyone_since, f.content, w.since FROM fence_watch w
+                JOIN fence f ON f.service = w.service AND f.id = w.fence
+                WHERE w.service = ? AND w.entity = ? ORDER BY w.fence
+                """)
             let fences = try entities.map { entity in
-                try Row.fetchAll(selection, arguments: [entity.service.rawValue, entity.name]).compactMap {
-                    try $0.readable(&unreadable, WatchedFence.init)
-                }
+                try selection.rows([entity.service.rawValue, entity.name]) { row in
+                    try row.readable(&unreadable, WatchedFence.init)
+                }.compactMap(\.self)
             }
             return NamingFences(
                 version: try FenceHistory(database).bounds().last, fences: fences, unreadable: unreadable)
@@ -137,24 +136,25 @@ extension SQLiteTrackStore {
 
     package func watchTimes(of entity: EntityKey) async throws(TrackStoreError) -> [Int32: Timestamp] {
         try await reading { database in
-            let selection = try database.cachedStatement(
-                sql: "SELECT fence, since FROM fence_watch WHERE service = ? AND entity = ?")
-            let rows = try Row.fetchAll(selection, arguments: [entity.service.rawValue, entity.name])
-            return Dictionary(
-                rows.map { ($0[0], Timestamp(milliseconds: $0[1])) }, uniquingKeysWith: { first, _ in first })
+            let selection = try database.statement(
+                "SELECT fence, since FROM fence_watch WHERE service = ? AND entity = ?")
+            let times: [(Int32, Timestamp)] = try selection.rows([entity.service.rawValue, entity.name]) { row in
+                try (row[0], Timestamp(milliseconds: row[1]))
+            }
+            return Dictionary(times, uniquingKeysWith: { first, _ in first })
         }
     }
 
     package func fenceStates(of entities: [EntityKey]) async throws(TrackStoreError) -> [FenceState] {
         try await reading { database in
-            let selection = try database.cachedStatement(
-                sql: """
-                    SELECT s.version, s.fences FROM entity e JOIN state s ON s.entity = e.id
-                    WHERE e.service = ? AND e.name = ?
-                    """)
+            let selection = try database.statement(
+                """
+                SELECT s.version, s.fences FROM entity e JOIN state s ON s.entity = e.id
+                WHERE e.service = ? AND e.name = ?
+                """)
             return try entities.map { entity in
-                let row = try Row.fetchOne(selection, arguments: [entity.service.rawValue, entity.name])
-                let state = row.map { EntityState($0) } ?? EntityState()
+                let state =
+                    try selection.row([entity.service.rawValue, entity.name], EntityState.init) ?? EntityState()
                 return FenceState(version: state.version, fences: state.fences)
             }
         }
@@ -178,27 +178,30 @@ extension SQLiteTrackStore {
             guard let former, former.version != last else { return (now, []) }
             // Also when a backup was put in the place of the file: then the mark is from the future.
             guard former.version < last, former.version >= forgotten else { return (now, nil) }
-            let select = try database.cachedStatement(
-                sql: """
-                    SELECT version, service, fence, everyone, entities FROM fence_news
-                    WHERE version > ? ORDER BY version LIMIT ?
-                    """)
-            let rows = try Row.fetchAll(select, arguments: [former.version, max(0, limit)])
-            let through = FenceMark(Mark(version: rows.last?[0] ?? former.version))
-            return (through, try rows.compactMap { try FenceNews($0) })
+            let select = try database.statement(
+                """
+                SELECT version, service, fence, everyone, entities FROM fence_news
+                WHERE version > ? ORDER BY version LIMIT ?
+                """)
+            var through = former.version
+            let news = try select.rows([former.version, max(0, limit)]) { row -> FenceNews? in
+                through = try row[0]
+                return try FenceNews(row)
+            }
+            return (FenceMark(Mark(version: through)), news.compactMap(\.self))
         }
     }
 
     package func removeFenceNews(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int {
         try await writing { database in
             // From the oldest on, and without a gap, whatever the server's clock did meanwhile.
-            let first = try Int64.fetchOne(
-                database, sql: "SELECT MIN(version) FROM fence_news WHERE time >= ?", arguments: [time.milliseconds])
-            let old = try Int64.fetchAll(
-                database, sql: "SELECT version FROM fence_news WHERE version < ? ORDER BY version LIMIT ?",
-                arguments: [first ?? .max, max(0, limit)])
+            let first = try database.value(
+                Int64.self, "SELECT MIN(version) FROM fence_news WHERE time >= ?", [time.milliseconds])
+            let old = try database.values(
+                Int64.self, "SELECT version FROM fence_news WHERE version < ? ORDER BY version LIMIT ?",
+                [first ?? .max, max(0, limit)])
             guard let last = old.last else { return 0 }
-            try database.execute(sql: "DELETE FROM fence_news WHERE version <= ?", arguments: [last])
+            try database.execute("DELETE FROM fence_news WHERE version <= ?", [last])
             try FenceHistory(database).forget(through: last)
             return old.count
         }
@@ -229,10 +232,10 @@ extension SQLiteTrackStore {
 
 extension FenceNews {
     /// Columns: version, service, fence, everyone, entities. Nil for a service that cannot be.
-    fileprivate init?(_ row: Row) throws {
-        guard let service = ServiceID(rawValue: row[1]) else { return nil }
-        let names: String? = row[4]
-        self.init(
+    fileprivate init?(_ row: SQLRow) throws {
+        guard let service = try ServiceID(rawValue: row[1]) else { return nil }
+        let names: String? = try row[4]
+        try self.init(
             service: service, fence: row[2], version: row[0], concernsEveryone: row[3],
             entities: names.map { $0.split(separator: ",").map(String.init) })
     }

@@ -1,5 +1,4 @@
-import Foundation
-import GRDB
+import SQLDatabase
 package import TrackModel
 package import TrackStore
 
@@ -9,18 +8,18 @@ extension SQLiteTrackStore {
     ) async throws(TrackStoreError) -> RouteJobRecord {
         try await writing { database in
             try self.check(service, database)
-            let entity = try Int64.fetchOne(
-                database, sql: "SELECT id FROM entity WHERE service = ? AND name = ?",
-                arguments: [service.rawValue, order.entity.text])
+            let entity = try database.value(
+                Int64.self, "SELECT id FROM entity WHERE service = ? AND name = ?",
+                [service.rawValue, order.entity.text])
             guard let entity else {
                 throw TrackStoreError(
                     .unknownEntity, "service \(service.rawValue) has no entity named '\(order.entity.text)'")
             }
             let known = try RouteJobRecord.fetch(order, in: service, database)
             if let known, known.state != .done || known.modified >= renewing { return known }
-            let unfinished = try Int.fetchOne(
-                database, sql: "SELECT COUNT(*) FROM route_job WHERE service = ? AND state < 2",
-                arguments: [service.rawValue])
+            let unfinished = try database.value(
+                Int.self, "SELECT COUNT(*) FROM route_job WHERE service = ? AND state < 2",
+                [service.rawValue])
             guard unfinished ?? 0 < RouteJobRules.mostUnfinished else {
                 throw TrackStoreError(
                     .tooManyRouteJobs,
@@ -29,28 +28,28 @@ extension SQLiteTrackStore {
             }
             if let known {
                 try database.execute(
-                    sql: """
-                        UPDATE route_job
-                        SET state = 0, modified = ?, routes = NULL, refusal = NULL, reason = NULL, claimed_through = NULL
-                        WHERE id = ?
-                        """, arguments: [now.milliseconds, known.number])
+                    """
+                    UPDATE route_job
+                    SET state = 0, modified = ?, routes = NULL, refusal = NULL, reason = NULL, claimed_through = NULL
+                    WHERE id = ?
+                    """, [now.milliseconds, known.number])
             } else {
                 try database.execute(
-                    sql: """
-                        INSERT INTO route_job (
-                            service, entity, from_time, through_time, minutes, processing, created, modified, state)
-                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)
-                        """,
-                    arguments: [
+                    """
+                    INSERT INTO route_job (
+                        service, entity, from_time, through_time, minutes, processing, created, modified, state)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)
+                    """,
+                    [
                         service.rawValue, entity, order.from.milliseconds, order.through.milliseconds, order.minutes,
                         order.processing, now.milliseconds, now.milliseconds,
                     ])
                 try database.execute(
-                    sql: """
-                        DELETE FROM route_job WHERE id IN (
-                            SELECT id FROM route_job WHERE service = ? AND state = 2
-                            ORDER BY modified DESC, id DESC LIMIT -1 OFFSET ?)
-                        """, arguments: [service.rawValue, RouteJobRules.mostDone])
+                    """
+                    DELETE FROM route_job WHERE id IN (
+                        SELECT id FROM route_job WHERE service = ? AND state = 2
+                        ORDER BY modified DESC, id DESC LIMIT -1 OFFSET ?)
+                    """, [service.rawValue, RouteJobRules.mostDone])
             }
             guard let job = try RouteJobRecord.fetch(order, in: service, database) else {
                 throw TrackStoreError(.corrupt, "the job for frequent routes is not there after it was written")
@@ -89,9 +88,9 @@ extension SQLiteTrackStore {
     package func settleRouteJob(
         _ number: Int64, by worker: Int64, _ result: RouteJobResult?, at now: Timestamp
     ) async throws(TrackStoreError) -> Bool {
-        var (routes, refusal, reason): (Data?, Int64?, String?)
+        var (routes, refusal, reason): ([UInt8]?, Int64?, String?)
         switch result {
-        case .routes(let bytes)?: routes = Data(bytes)
+        case .routes(let bytes)?: routes = bytes
         case .refused(let status, let text)?: (refusal, reason) = (status, text)
         case nil: break
         }
@@ -115,40 +114,39 @@ extension RouteJobRecord {
         """
 
     fileprivate static func fetch(
-        _ order: RouteJobOrder, in service: ServiceID, _ database: Database
+        _ order: RouteJobOrder, in service: ServiceID, _ database: any SQLConnection
     ) throws -> RouteJobRecord? {
-        try Row.fetchOne(
-            database,
-            sql: selection + """
+        try database.row(
+            selection + """
                  WHERE e.service = ? AND e.name = ? AND j.from_time = ? AND j.through_time = ? AND j.minutes = ?
                     AND j.processing = ?
                 """,
-            arguments: [
+            [
                 service.rawValue, order.entity.text, order.from.milliseconds, order.through.milliseconds, order.minutes,
                 order.processing,
             ]
-        ).map { try RouteJobRecord($0) }
+        ) { try RouteJobRecord($0) }
     }
 
-    fileprivate static func fetch(_ number: Int64, _ database: Database) throws -> RouteJobRecord? {
-        try Row.fetchOne(database, sql: selection + " WHERE j.id = ?", arguments: [number]).map {
+    fileprivate static func fetch(_ number: Int64, _ database: any SQLConnection) throws -> RouteJobRecord? {
+        try database.row(selection + " WHERE j.id = ?", [number]) {
             try RouteJobRecord($0)
         }
     }
 
-    private init(_ row: Row) throws(TrackStoreError) {
-        let number: Int64 = row[0]
-        guard let service = ServiceID(rawValue: row[1]), let state = State(rawValue: row[9]) else {
+    private init(_ row: SQLRow) throws {
+        let number: Int64 = try row[0]
+        guard let service = try ServiceID(rawValue: row[1]), let state = try State(rawValue: row[9]) else {
             throw TrackStoreError(.corrupt, "the job \(number) for frequent routes cannot be read")
         }
-        let routes: Data? = row[10]
-        let refusal: Int64? = row[11]
-        self.init(
+        let routes: [UInt8]? = try row[10]
+        let refusal: Int64? = try row[11]
+        try self.init(
             number: number, service: service,
             order: RouteJobOrder(
                 entity: row[2], from: Timestamp(milliseconds: row[3]), through: Timestamp(milliseconds: row[4]),
                 minutes: row[5], processing: row[6]),
             created: Timestamp(milliseconds: row[7]), modified: Timestamp(milliseconds: row[8]), state: state,
-            result: routes.map { .routes(Array($0)) } ?? refusal.map { .refused(status: $0, reason: row[12] ?? "") })
+            result: routes.map { .routes($0) } ?? refusal.map { try .refused(status: $0, reason: row[12] ?? "") })
     }
 }

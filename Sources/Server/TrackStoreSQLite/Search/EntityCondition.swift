@@ -1,11 +1,11 @@
-import GRDB
+import SQLDatabase
 import TrackModel
 import TrackStore
 
 /// The conditions of a filter as SQL: `e` is the table `entity`, `l` and `h` are `state` and `hint` of the same entity.
 struct EntityCondition: Sendable {
     private(set) var sql = "e.service = ?"
-    private(set) var arguments: [any DatabaseValueConvertible & Sendable]
+    private(set) var arguments: [any SQLConvertible]
     /// One of a few texts, whatever the request says, so a statement of it may be kept.
     let isCommon: Bool
     /// It asks for `l` and `h`.
@@ -47,7 +47,7 @@ struct EntityCondition: Sendable {
         """
 
     /// What stands after ORDER BY, and the values that it binds.
-    static func sorting(_ order: EntityOrder) -> (sql: String, arguments: [any DatabaseValueConvertible & Sendable]) {
+    static func sorting(_ order: EntityOrder) -> (sql: String, arguments: [any SQLConvertible]) {
         let direction = order.isDescending ? " DESC" : ""
         return switch order.key {
         case .name: ("e.name" + direction, [])

@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import TrackModel
 import TrackStore
 import TrackWire
@@ -22,14 +22,14 @@ struct EntityContent {
     /// When `l` and `h` may both be there, or neither.
     static let latest = "COALESCE(h.received, l.received), COALESCE(h.payload, l.payload)"
 
-    init(_ row: Row) throws {
-        number = row[0]
-        name = row[1]
-        description = row[2]
-        created = row[3]
-        modified = row[4]
-        received = row[5]
-        payload = try row.withUnsafeData(atIndex: 6) { $0.map { [UInt8]($0) } }
+    init(_ row: SQLRow) throws {
+        number = try row[0]
+        name = try row[1]
+        description = try row[2]
+        created = try row[3]
+        modified = try row[4]
+        received = try row[5]
+        payload = try row[6]
     }
 
     /// Of memory, roughly.
@@ -56,7 +56,7 @@ struct EntityContent {
 
 extension SQLiteTrackStore {
     /// The entities with the values of their columns, in their order.
-    static func records(_ contents: [EntityContent], _ database: Database) throws -> [EntityRecord] {
+    static func records(_ contents: [EntityContent], _ database: any SQLConnection) throws -> [EntityRecord] {
         let values = try values(of: contents.map(\.number), database)
         return try contents.map { try $0.record(values: values[$0.number] ?? [:]) }
     }

@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import TrackModel
 import TrackStore
 
@@ -26,7 +26,7 @@ struct EntitySieve {
         contents = search.area == nil ? nil : [:]
     }
 
-    mutating func run(_ database: Database) throws {
+    mutating func run(_ database: any SQLConnection) throws {
         if search.filter.names != nil {
             try scan("entity e" + SQLiteTrackStore.joinLatest, where: "TRUE", [], Self.latest, database)
         } else if let area = search.area {
@@ -64,13 +64,13 @@ struct EntitySieve {
         + "COALESCE(h.datum, l.datum)"
 
     /// Candidates by the cells of their places, first of the points that are stored, then of hints.
-    private mutating func scan(_ extent: SearchExtent, _ database: Database) throws {
+    private mutating func scan(_ extent: SearchExtent, _ database: any SQLConnection) throws {
         let (rows, columns) = PlaceCell.cells(of: extent)
         // Most stores have no hint at most times.
-        let hasHints = try Int.fetchOne(database, sql: "SELECT 1 FROM hint LIMIT 1") != nil
+        let hasHints = try database.value(Int.self, "SELECT 1 FROM hint LIMIT 1") != nil
         let inExtent = Self.inExtent(extent)
         for range in columns {
-            let bounds: [any DatabaseValueConvertible & Sendable] = [
+            let bounds: [any SQLConvertible] = [
                 rows.lowerBound, range.lowerBound, range.upperBound, service.rawValue, rows.upperBound,
             ]
             try scan(
@@ -102,7 +102,7 @@ struct EntitySieve {
     }
 
     /// What ``mayBeIn(_:)`` binds.
-    private static func inExtent(_ extent: SearchExtent) -> [any DatabaseValueConvertible & Sendable] {
+    private static func inExtent(_ extent: SearchExtent) -> [any SQLConvertible] {
         let ranges = [extent.latitudes] + extent.longitudes + extent.longitudes
         return ranges.prefix(3).flatMap { [$0.lowerBound, $0.upperBound] }
     }
@@ -125,10 +125,10 @@ struct EntitySieve {
     private static let noHint = " LEFT JOIN (SELECT NULL AS entity, NULL AS time) h ON FALSE"
 
     private mutating func scan(
-        _ source: String, where first: String, _ arguments: [any DatabaseValueConvertible & Sendable],
-        lines: [any DatabaseValueConvertible & Sendable] = [], _ latest: String, _ database: Database
+        _ source: String, where first: String, _ arguments: [any SQLConvertible],
+        lines: [any SQLConvertible] = [], _ latest: String, _ database: any SQLConnection
     ) throws {
-        var key = (sql: "NULL", arguments: [] as [any DatabaseValueConvertible & Sendable])
+        var key = (sql: "NULL", arguments: [] as [any SQLConvertible])
         if case .value(let name) = search.order.key { key = (EntityCondition.value, [name]) }
         // Values are bound in the order in which the text names them.
         let sql =
@@ -136,23 +136,22 @@ struct EntitySieve {
             + "SELECT \(EntityContent.columns(latest: latest)), \(key.sql) FROM \(source) "
             + "WHERE \(first) AND \(condition.sql)"
         let statement =
-            condition.isCommon ? try database.cachedStatement(sql: sql) : try database.makeStatement(sql: sql)
-        let all: [any DatabaseValueConvertible & Sendable] = lines + key.arguments + arguments + condition.arguments
-        let rows = try Row.fetchCursor(statement, arguments: StatementArguments(all))
-        while let row = try rows.next() { try take(row) }
+            condition.isCommon ? try database.statement(sql) : try database.statement(sql)
+        let all: SQLParameters = lines + key.arguments + arguments + condition.arguments
+        try statement.forEach(all) { try take($0) }
     }
 
     // MARK: The decision
 
-    private mutating func take(_ row: Row) throws {
+    private mutating func take(_ row: SQLRow) throws {
         var distance: Double?
         if let area = search.area {
-            guard let place = Self.place(row), area.contains(place) else { return }
+            guard let place = try Self.place(row), area.contains(place) else { return }
             if search.order.key == .distance { distance = area.distance(to: place) }
         }
-        let name: String = row[1]
+        let name: String = try row[1]
         if !keyword.isEmpty {
-            let description: String = row[2]
+            let description: String = try row[2]
             guard
                 SearchText.contains(SearchText.folded(name), keyword)
                     || SearchText.contains(SearchText.folded(description), keyword)
@@ -161,12 +160,12 @@ struct EntitySieve {
         let key: EntityRank.Key? =
             switch search.order.key {
             case .name: nil
-            case .description: EntityRank.Key(row[2] as String)
-            case .time: (row[7] as Int64?).map { .number(Double($0)) }
+            case .description: try EntityRank.Key(row[2] as String)
+            case .time: try (row[7] as Int64?).map { .number(Double($0)) }
             case .distance: distance.map { .number($0) }
-            case .value: (row[11] as String?).flatMap(EntityRank.Key.init)
+            case .value: try (row[11] as String?).flatMap(EntityRank.Key.init)
             }
-        found.append(EntityRank(entity: row[0], key: key, name: EntityRank.Text(name)))
+        try found.append(EntityRank(entity: row[0], key: key, name: EntityRank.Text(name)))
         guard contents != nil else { return }
         let content = try EntityContent(row)
         contentBytes += content.bytes
@@ -178,8 +177,8 @@ struct EntitySieve {
     }
 
     /// Of the latest position; nil for an entity without one.
-    private static func place(_ row: Row) -> KnownPlace? {
-        guard let coordinate = Coordinate(storedLatitude: row[8], longitude: row[9]) else { return nil }
-        return KnownPlace(coordinate, CoordinateType(number: row[10] ?? 0) ?? .wgs84)
+    private static func place(_ row: SQLRow) throws -> KnownPlace? {
+        guard let coordinate = try Coordinate(storedLatitude: row[8], longitude: row[9]) else { return nil }
+        return try KnownPlace(coordinate, CoordinateType(number: row[10] ?? 0) ?? .wgs84)
     }
 }

@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import TrackModel
 import TrackStore
 
@@ -13,16 +13,16 @@ enum EntityTexts {
     /// Of a gram.
     private static let mostCharacters = 3
 
-    static func add(_ entity: Int64, _ key: EntityKey, description: String, _ database: Database) throws {
-        let insertion = try database.cachedStatement(sql: "INSERT INTO entity_text (rowid, grams) VALUES (?, ?)")
-        try insertion.execute(arguments: [entity, grams(key, description: description)])
+    static func add(_ entity: Int64, _ key: EntityKey, description: String, _ database: any SQLConnection) throws {
+        let insertion = try database.statement("INSERT INTO entity_text (rowid, grams) VALUES (?, ?)")
+        try insertion.execute([entity, grams(key, description: description)])
     }
 
     /// The texts must be those with which the entity was added.
-    static func remove(_ entity: Int64, _ key: EntityKey, description: String, _ database: Database) throws {
-        let removal = try database.cachedStatement(
-            sql: "INSERT INTO entity_text (entity_text, rowid, grams) VALUES ('delete', ?, ?)")
-        try removal.execute(arguments: [entity, grams(key, description: description)])
+    static func remove(_ entity: Int64, _ key: EntityKey, description: String, _ database: any SQLConnection) throws {
+        let removal = try database.statement(
+            "INSERT INTO entity_text (entity_text, rowid, grams) VALUES ('delete', ?, ?)")
+        try removal.execute([entity, grams(key, description: description)])
     }
 
     /// What the index must match when a text holds a folded part, which is not empty.

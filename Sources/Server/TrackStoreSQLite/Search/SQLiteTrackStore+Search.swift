@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 package import TrackModel
 package import TrackStore
 
@@ -27,7 +27,7 @@ extension SQLiteTrackStore {
     /// `wanted`: the numbers of the rows of the page. `read`: those rows, if they were read before.
     private static func findings(
         _ total: Int, _ wanted: [Int64], read: [Int64: EntityContent]? = nil, _ search: EntitySearch,
-        _ database: Database
+        _ database: any SQLConnection
     ) throws -> EntityFindings {
         let contents = try read ?? contents(of: wanted, database)
         let records = try records(wanted.compactMap { contents[$0] }, database)
@@ -35,14 +35,13 @@ extension SQLiteTrackStore {
     }
 
     /// By the numbers of their rows.
-    private static func contents(of entities: [Int64], _ database: Database) throws -> [Int64: EntityContent] {
+    private static func contents(of entities: [Int64], _ database: any SQLConnection) throws -> [Int64: EntityContent] {
         let list = "[" + entities.map(String.init).joined(separator: ",") + "]"
-        let select = try database.cachedStatement(
-            sql: selectEntities + " WHERE e.id IN (SELECT value FROM json_each(?))")
-        let rows = try Row.fetchCursor(select, arguments: [list])
+        let select = try database.statement(
+            selectEntities + " WHERE e.id IN (SELECT value FROM json_each(?))")
         var contents: [Int64: EntityContent] = [:]
         contents.reserveCapacity(entities.count)
-        while let row = try rows.next() {
+        try select.forEach([list]) { row in
             let content = try EntityContent(row)
             contents[content.number] = content
         }

@@ -1,4 +1,4 @@
-import GRDB
+import SQLDatabase
 import TrackModel
 import TrackStore
 
@@ -28,34 +28,34 @@ struct ShortTextSearch {
     /// The number of all matches, and the numbers of a page's rows in their order. Nil when the page is so far behind, or
     /// the matches are so few, that reading the rows of all matches is faster.
     func page(
-        _ page: Page, in service: ServiceID, _ database: Database
+        _ page: Page, in service: ServiceID, _ database: any SQLConnection
     ) throws -> (total: Int, entities: [Int64])? {
-        let matching = try database.cachedStatement(sql: "SELECT rowid FROM entity_text WHERE entity_text MATCH ?")
+        let matching = try database.statement("SELECT rowid FROM entity_text WHERE entity_text MATCH ?")
         // In the order of the numbers.
-        let matches = try Int64.fetchAll(matching, arguments: [word])
+        let matches = try matching.values(Int64.self, [word])
         let first = min(max(0, page.offset), matches.count)
         let wanted = min(max(0, page.limit), matches.count - first)
         guard wanted > 0 else { return (matches.count, []) }
-        let names = try database.cachedStatement(
-            sql: "SELECT id FROM entity WHERE service = ? ORDER BY name\(isDescending ? " DESC" : "")")
-        let entities = try Int64.fetchCursor(names, arguments: [service.rawValue])
+        let names = try database.statement(
+            "SELECT id FROM entity WHERE service = ? ORDER BY name\(isDescending ? " DESC" : "")")
         let most = Self.entriesPerMatch * matches.count
         var (read, met) = (0, 0)
         var found: [Int64] = []
         found.reserveCapacity(wanted)
-        while let entity = try entities.next() {
+        try names.run([service.rawValue]) { row in
+            let entity: Int64 = try row[0]
             if Self.contains(matches, entity) {
                 if met >= first { found.append(entity) }
                 met += 1
-                if found.count == wanted { return (matches.count, found) }
+                if found.count == wanted { return false }
             }
             read += 1
             // The guess may be wrong by a factor, because names that match may stand together.
             let isHopeless = read == Self.sample && (first + wanted) * read > 4 * most * (met + 1)
-            if read >= most || isHopeless { return nil }
+            return read < most && !isHopeless
         }
-        // The index has an entity that is not there: the rows decide.
-        return nil
+        // Fewer also when the index has an entity that is not there: the rows decide.
+        return found.count == wanted ? (matches.count, found) : nil
     }
 
     private static func contains(_ sorted: [Int64], _ number: Int64) -> Bool {
