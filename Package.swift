@@ -236,7 +236,8 @@ let tools: [Target] = [
     .program("saker-simulate", in: "Tools", "SystemSimulation", .arguments),
     .room(
         "TrackTestKit", in: "Tools", "AgentControl", "Geodesy", "Geofencing", "Ingest", "JSON", "RoadMatching",
-        "SecureLink", "TrackAnalysis", "TrackCache", "TrackModel", "TrackStore", "Varlink", .log, .nioCore),
+        "SecureLink", "TrackAnalysis", "TrackCache", "TrackModel", "TrackStore", "TrackStoreSQLite", "Varlink", .log,
+        .nioCore),
     .room("ProgramTestKit", in: "Tools", "CNetworkNamespace", "CSQLite", "TrackCache", "TrackModel"),
     // The programs themselves are dependencies so that they are built beside it.
     .program("saker-crash", in: "Tools", "ProgramTestKit", "saker", "saker-server", .arguments),

@@ -12,7 +12,7 @@ import TrackTestKit
 
 /// Many fences that change while batches come, and fences that cannot be read.
 @Suite struct FenceDeskTests {
-    private let store = ReferenceTrackStore()
+    private let store = TestStore()
     private let service: ServiceID
 
     init() async throws {

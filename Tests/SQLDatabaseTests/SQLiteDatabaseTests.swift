@@ -1,3 +1,5 @@
+import Dispatch
+import Foundation
 import ProgramTestKit
 import SQLDatabase
 import Synchronization
@@ -117,6 +119,46 @@ import Testing
             #expect(error.kind == .interrupted)
         }
         #expect(try await queue.read { try $0.value(Int.self, "SELECT 3") } == 3)
+    }
+
+    /// Closing blocks its thread. When every thread that runs tasks is in `close()`, readings end all the same.
+    @Test func closingNeedsNoTaskToGoOn() async throws {
+        let (reading, closing, gate) = (
+            DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+        )
+        // More than threads that run tasks.
+        let count = 4 * ProcessInfo.processInfo.activeProcessorCount
+        let databases = try (0..<count).map { number in
+            let path = directory.file("\(number).sqlite")
+            _ = try SQLiteConnection(path: path, .create)
+            return try SQLiteDatabase(path: path, busyTimeout: 5) { _ in }
+        }
+        Thread.detachNewThread {
+            for _ in 0..<count { reading.wait() }
+            for _ in 0..<ProcessInfo.processInfo.activeProcessorCount { closing.wait() }
+            for _ in 0..<count { gate.signal() }
+        }
+        let begun = AsyncStream<Void>.makeStream()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for database in databases {
+                group.addTask {
+                    try await database.read { _ in
+                        begun.continuation.yield()
+                        reading.signal()
+                        gate.wait()
+                    }
+                }
+            }
+            var started = begun.stream.makeAsyncIterator()
+            for _ in 0..<count { await started.next() }
+            for database in databases {
+                group.addTask {
+                    closing.signal()
+                    database.close()
+                }
+            }
+            try await group.waitForAll()
+        }
     }
 
     @Test func closingWaitsAndThenNothingRuns() async throws {

@@ -21,7 +21,7 @@ struct CallbackSendingTests {
         func move(by milliseconds: Int64) { time.withLock { $0 = $0.adding(milliseconds: milliseconds) } }
     }
 
-    private let store = ReferenceTrackStore()
+    private let store = TestStore()
     private let clock = Clock()
     private let counters = CallbackCounters()
     private let secret = "0123456789abcdef"

@@ -20,7 +20,7 @@ struct ExportingTests {
         func move(by milliseconds: Int64) { time.withLock { $0 = $0.adding(milliseconds: milliseconds) } }
     }
 
-    private let store = ReferenceTrackStore()
+    private let store = TestStore()
     private let clock = Clock()
     private let counters = ExportCounters()
 

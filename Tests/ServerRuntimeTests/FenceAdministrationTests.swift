@@ -14,7 +14,7 @@ import TrackTestKit
 @testable import ServerRuntime
 
 @Suite struct FenceAdministrationTests {
-    let store = ReferenceTrackStore()
+    let store = TestStore()
     let directory: TemporaryDirectory
 
     init() throws { directory = try TemporaryDirectory() }

@@ -9,7 +9,7 @@ import TrackTestKit
 
 /// The worker of jobs for frequent routes.
 @Suite struct RouteComputingTests {
-    private let store = ReferenceTrackStore()
+    private let store = TestStore()
     private let time = Timestamp(seconds: 1_772_677_900)
 
     private func worker(_ compute: @escaping RouteComputing.Compute) -> RouteComputing {
@@ -130,7 +130,7 @@ import TrackTestKit
         _ = try await jobs(1)
         let (store, lines) = (store, RecordedLines())
         let worker = RouteComputing(store: store, logger: lines.logger, now: { [time] in time }) { _, _ in
-            await store.close()
+            try await store.close()
             throw TrackStoreError(.corrupt, "made up")
         }
         #expect(await !worker.step())

@@ -17,9 +17,8 @@ struct SealingTests {
     }
 
     /// A store with a signed key and a plain one, seen through a protection.
-    private func store(_ protection: SecretProtection) async throws -> (inner: ReferenceTrackStore, service: ServiceID)
-    {
-        let inner = ReferenceTrackStore()
+    private func store(_ protection: SecretProtection) async throws -> (inner: TestStore, service: ServiceID) {
+        let inner = TestStore()
         let service = try await inner.createService(named: "fleet", at: Timestamp(seconds: 0)).id
         let store = SealingStore(inner: inner, protection: protection)
         try await store.addKey(hash, secret: "the sk", to: service, replacing: false, at: Timestamp(seconds: 1))
@@ -28,7 +27,7 @@ struct SealingTests {
         return (inner, service)
     }
 
-    private func secret(_ inner: ReferenceTrackStore, _ protection: SecretProtection) async throws -> String? {
+    private func secret(_ inner: TestStore, _ protection: SecretProtection) async throws -> String? {
         try await SealingStore(inner: inner, protection: protection).keys(matching: hash).first?.secret
     }
 
@@ -39,7 +38,7 @@ struct SealingTests {
     {
         for protection in [SecretProtection.none, try sealing(Self.digits)] {
             let subject = TrackStoreSubject(encode: { _ in EncodedPoints(isCompressed: false, bytes: []) }) {
-                SealingStore(inner: ReferenceTrackStore(), protection: protection)
+                SealingStore(inner: TestStore(), protection: protection)
             }
             try await check.run(subject)
         }

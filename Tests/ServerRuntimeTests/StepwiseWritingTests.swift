@@ -73,7 +73,7 @@ import TrackTestKit
 
     private func administration(_ course: Course) -> ServiceAdministration {
         ServiceAdministration(
-            store: SealingStore(inner: FiveSteps(ReferenceTrackStore(), course), protection: .none),
+            store: SealingStore(inner: FiveSteps(TestStore(), course), protection: .none),
             writing: course.writing)
     }
 
@@ -93,7 +93,7 @@ import TrackTestKit
         let course = Course()
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         await ServiceRemoving(
-            store: FiveSteps(ReferenceTrackStore(), course), logger: logger, writing: course.writing
+            store: FiveSteps(TestStore(), course), logger: logger, writing: course.writing
         ).round()
         #expect(course.events == Self.course)
     }

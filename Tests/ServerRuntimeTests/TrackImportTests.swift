@@ -22,14 +22,14 @@ struct TrackImportTests {
         return path
     }
 
-    private func store(columns: [ColumnRecord] = []) async throws -> (store: ReferenceTrackStore, service: ServiceID) {
-        let store = ReferenceTrackStore()
+    private func store(columns: [ColumnRecord] = []) async throws -> (store: TestStore, service: ServiceID) {
+        let store = TestStore()
         let service = try await store.createService(named: "fleet", at: now).id
         for column in columns { try await store.addColumn(column, of: .track, in: service) }
         return (store, service)
     }
 
-    private func points(_ store: ReferenceTrackStore, _ service: ServiceID, _ entity: String) async throws
+    private func points(_ store: TestStore, _ service: ServiceID, _ entity: String) async throws
         -> [TrackPoint]
     {
         let track = try await store.track(
@@ -183,7 +183,7 @@ struct TrackImportTests {
         let told = try String(contentsOfFile: journal, encoding: .utf8)
         #expect(told.contains("1 points of 1 entities"), "\(told)")
         // Nothing of it can be stored.
-        await store.close()
+        try await store.close()
         await #expect(throws: ServerError.self) { try await work.importFiles([path], isTrial: false, now: now) }
         #expect(try String(contentsOfFile: journal, encoding: .utf8) == told)
     }

@@ -262,7 +262,8 @@ import TrackTestKit
     @Test func historiesHaveAlarms() {
         var total = HistorySummary()
         for seed in UInt64(800)..<824 {
-            let outcome = History(seed: seed, options: HistoryOptions(hours: 0.5, sqliteShare: 10, pushShare: 50)).run()
+            let outcome = History(seed: seed, options: HistoryOptions(hours: 0.5, storePowerShare: 10, pushShare: 50))
+                .run()
             #expect(outcome.violation == nil, "seed \(seed)")
             total.add(outcome.summary)
         }

@@ -7,7 +7,7 @@ import Testing
     @Test func commitsAreAnsweredWithErrors() {
         var total = HistorySummary()
         for seed in UInt64(900)..<920 where total.answersLost == 0 {
-            let outcome = History(seed: seed, options: HistoryOptions(hours: 0.5, sqliteShare: 30)).run()
+            let outcome = History(seed: seed, options: HistoryOptions(hours: 0.5, storePowerShare: 30)).run()
             #expect(outcome.violation == nil, "seed \(seed)")
             total.add(outcome.summary)
         }

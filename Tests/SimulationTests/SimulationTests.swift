@@ -18,14 +18,14 @@ import Testing
     @Test(arguments: fixedSeeds + freshSeeds)
     func everyGuaranteeHolds(from first: UInt64) {
         for seed in first..<first + Self.seedsACase {
-            let options = HistoryOptions(hours: 0.2, sqliteShare: 4, pushShare: 50)
+            let options = HistoryOptions(hours: 0.2, storePowerShare: 4, pushShare: 50)
             let outcome = History(seed: seed, options: options).run()
             guard let violation = outcome.violation else { continue }
             Issue.record(
                 """
                 seed \(seed) breaks \(violation)
                 \(outcome.trace.suffix(30).joined(separator: "\n"))
-                again: saker-simulate --first-seed \(seed) --seeds 1 --hours 0.2 --sqlite 4 --pushes 50 --trace
+                again: saker-simulate --first-seed \(seed) --seeds 1 --hours 0.2 --store-power 4 --pushes 50 --trace
                 """)
         }
     }
@@ -34,7 +34,7 @@ import Testing
     @Test func everyGuaranteeHoldsWithFences() {
         var total = HistorySummary()
         for seed in UInt64(101)..<117 {
-            let options = HistoryOptions(hours: 0.3, sqliteShare: 5, pushShare: 50, fenceShare: 100)
+            let options = HistoryOptions(hours: 0.3, storePowerShare: 5, pushShare: 50, fenceShare: 100)
             let outcome = History(seed: seed, options: options).run()
             total.add(outcome.summary)
             if let violation = outcome.violation {
@@ -42,7 +42,7 @@ import Testing
                     """
                     seed \(seed) breaks \(violation)
                     \(outcome.trace.suffix(30).joined(separator: "\n"))
-                    again: saker-simulate --first-seed \(seed) --seeds 1 --hours 0.3 --sqlite 5 --pushes 50 --fences 100 --trace
+                    again: saker-simulate --first-seed \(seed) --seeds 1 --hours 0.3 --store-power 5 --pushes 50 --fences 100 --trace
                     """)
             }
         }
@@ -58,7 +58,7 @@ import Testing
         #expect((1800...2200).contains(drawn.count { $0.hours == 4 }))
         #expect(Set(drawn.map(\.hours)) == [0.5, 1, 2, 4] && drawn.allSatisfy { $0.directory == "/tmp" })
         for share in [
-            \HistoryOptions.sqliteShare, \.pushShare, \.fenceShare, \.olderShare, \.restoreShare, \.twinShare,
+            \HistoryOptions.storePowerShare, \.pushShare, \.fenceShare, \.olderShare, \.restoreShare, \.twinShare,
         ] {
             #expect(Set(drawn.map { $0[keyPath: share] }).count >= 3)
         }
@@ -113,7 +113,7 @@ import Testing
 
     @Test(arguments: [UInt64(3), 14])
     func aSeedIsOneHistory(seed: UInt64) {
-        let options = HistoryOptions(hours: 0.2, sqliteShare: 30, pushShare: 50)
+        let options = HistoryOptions(hours: 0.2, storePowerShare: 30, pushShare: 50)
         let first = History(seed: seed, options: options).run()
         let second = History(seed: seed, options: options).run()
         #expect(first.summary == second.summary)
@@ -137,7 +137,7 @@ import Testing
     @Test func theServersDiskLosesPower() {
         var total = HistorySummary()
         for seed in UInt64(700)..<712 {
-            let outcome = History(seed: seed, options: HistoryOptions(hours: 0.5, sqliteShare: 100)).run()
+            let outcome = History(seed: seed, options: HistoryOptions(hours: 0.5, storePowerShare: 100)).run()
             #expect(outcome.violation == nil, "seed \(seed)")
             total.add(outcome.summary)
         }
@@ -148,7 +148,7 @@ import Testing
     @Test func chunksAreMergedWhileBatchesCome() {
         var merged = 0
         for seed in UInt64(524)..<540 where merged == 0 {
-            let outcome = History(seed: seed, options: HistoryOptions(hours: 3, sqliteShare: 100)).run()
+            let outcome = History(seed: seed, options: HistoryOptions(hours: 3, storePowerShare: 100)).run()
             #expect(outcome.violation == nil, "seed \(seed)")
             merged = outcome.summary.chunksMerged
         }

@@ -9,7 +9,7 @@ import TrackTestKit
 
 /// The writing of one job, with a store in memory and a real file.
 @Suite struct ExportWorkTests {
-    private let store = ReferenceTrackStore()
+    private let store = TestStore()
 
     /// As many points as that, a second apart, from second 0 on.
     private func service(_ tracks: [String: Int]) async throws -> ServiceID {

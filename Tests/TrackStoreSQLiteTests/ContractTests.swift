@@ -12,8 +12,4 @@ extension TrackStoreCheck: CustomTestStringConvertible {
         let bench = try Workbench()
         try await check.run(bench.subject)
     }
-
-    @Test(arguments: TrackStoreContract.all) func reference(_ check: TrackStoreCheck) async throws {
-        try await check.run(TrackStoreSubject(encode: Workbench.encode) { ReferenceTrackStore() })
-    }
 }

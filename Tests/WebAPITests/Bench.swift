@@ -23,7 +23,7 @@ struct Bench: Sendable {
 
     init(
         _ options: WebAPIOptions = WebAPIOptions(), secret: String? = nil,
-        store: any TrackStore = ReferenceTrackStore(), limits: IngestLimits = IngestLimits(),
+        store: any TrackStore = TestStore(), limits: IngestLimits = IngestLimits(),
         clock: ClockRule = ClockRule(made: Timestamp(milliseconds: .min)),
         log: any LogHandler = SwiftLogNoOpLogHandler(),
         checkCallback: @escaping CallbackChecking = { _, _ in nil }, roads: (any Roads)? = nil

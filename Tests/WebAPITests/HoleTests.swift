@@ -35,7 +35,7 @@ struct HoleTests {
 
     private func bench(log: any LogHandler = SwiftLogNoOpLogHandler()) async throws -> Bench {
         let rotten = Timestamp(seconds: start + 3)...Timestamp(seconds: start + 5)
-        let bench = try await Bench(store: RottenStore(inner: ReferenceTrackStore(), rotten: rotten), log: log)
+        let bench = try await Bench(store: RottenStore(inner: TestStore(), rotten: rotten), log: log)
         try await bench.upload("van", (0..<10).map { try point(start + $0, 52 + Double($0) / 1000, 4, accuracy: 50) })
         return bench
     }

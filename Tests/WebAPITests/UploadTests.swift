@@ -169,7 +169,7 @@ struct UploadTests {
 
     @Test func aStoreThatTakesNothingIsAClearFailure() async throws {
         let gate = GateStore(
-            ReferenceTrackStore(), isOpen: true,
+            TestStore(), isOpen: true,
             failures: [TrackStoreError(.failed, "broken"), TrackStoreError(.full, "no space")])
         var limits = IngestLimits()
         limits.retries = []

@@ -15,7 +15,7 @@ import WebAPI
 private let accessKey = "demo-ak"
 
 /// The API of service 1, which one key opens and which has no entity.
-private func router(_ logger: Logger, _ counters: APICounters, _ store: ReferenceTrackStore) async throws -> (
+private func router(_ logger: Logger, _ counters: APICounters, _ store: TestStore) async throws -> (
     router: APIRouter, ingest: RunningIngest
 ) {
     let now = Timestamp(seconds: 1_772_677_900)
@@ -31,7 +31,7 @@ private func router(_ logger: Logger, _ counters: APICounters, _ store: Referenc
 private func withListener(
     limits: WebListener.Limits = WebListener.Limits(timeout: 120), identity: ServerIdentity? = nil,
     memory: RequestMemory = RequestMemory(), counters: WebCounters = WebCounters(), api: APICounters = APICounters(),
-    store: ReferenceTrackStore = ReferenceTrackStore(), files: String = "/nowhere",
+    store: TestStore = TestStore(), files: String = "/nowhere",
     _ body: @Sendable (Int) async throws -> Void
 ) async throws {
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
@@ -150,7 +150,7 @@ struct ListenerTests {
     }
 
     @Test func curlFetchesAFileAndGoesOnWithHalfOfIt() async throws {
-        let (directory, store) = (try TemporaryDirectory(), ReferenceTrackStore())
+        let (directory, store) = (try TemporaryDirectory(), TestStore())
         let (token, now) = (String(repeating: "a", count: 32), Timestamp(seconds: 1_772_677_900))
         let letters = (0..<300_000).map { index in UInt8(97 + index * 7 / 3 % 26) }
         let content = String(decoding: letters, as: UTF8.self)

@@ -24,17 +24,25 @@ package final class SQLiteQueue: @unchecked Sendable {
     ) async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                queue.async { [self] in
-                    continuation.resume(
-                        with: Result {
-                            try connection.interruptible(by: interruption) {
-                                try connection.snapshot { try body(connection) }
-                            }
-                        })
-                }
+                enqueueRead(interruption: interruption, body) { continuation.resume(with: $0) }
             }
         } onCancel: {
             interruption.interrupt()
+        }
+    }
+
+    /// The same without a task: `completion` is called on the queue.
+    fileprivate func enqueueRead<Value: Sendable>(
+        interruption: SQLiteInterruption, _ body: @escaping @Sendable (any SQLConnection) throws -> Value,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        queue.async { [self] in
+            completion(
+                Result {
+                    try connection.interruptible(by: interruption) {
+                        try connection.snapshot { try body(connection) }
+                    }
+                })
         }
     }
 
@@ -77,9 +85,23 @@ package final class SQLiteDatabase: Sendable {
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value {
-        let reader = try takeReader()
-        defer { giveBack(reader) }
-        return try await reader.read(body)
+        let interruption = SQLiteInterruption()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                do {
+                    let reader = try takeReader()
+                    // Given back on its queue, not by the task: ``close()`` waits for it on a thread that tasks may need.
+                    reader.enqueueRead(interruption: interruption, body) { [self] result in
+                        giveBack(reader)
+                        continuation.resume(with: result)
+                    }
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        } onCancel: {
+            interruption.interrupt()
+        }
     }
 
     /// Runs on the connection that writes, in one transaction that is undone when `body` throws. Once begun, the work of a

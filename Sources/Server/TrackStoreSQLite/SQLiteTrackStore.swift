@@ -32,9 +32,21 @@ package final class SQLiteTrackStore: TrackStore {
     /// Opens the file, or makes it with mode 0600; its directory must exist.
     ///
     /// Throws `.newerSchema` and `.corrupt` with the file untouched; `.busy`, `.full`, `.failed`.
-    package init(
+    package convenience init(
         path: String, options: SQLiteTrackStoreOptions = SQLiteTrackStoreOptions()
     ) async throws(TrackStoreError) {
+        try self.init(opening: path, options: options)
+        guard options.checksIntegrityAtStart else { return }
+        let problems = try await checkStructure()
+        guard problems.isEmpty else {
+            database.close()
+            throw TrackStoreError(
+                .corrupt, "the store \(path) contradicts itself: \(problems.prefix(5).joined(separator: "; "))")
+        }
+    }
+
+    /// The same without the check of the file, on the thread of the caller.
+    package init(opening path: String, options: SQLiteTrackStoreOptions) throws(TrackStoreError) {
         self.path = path
         self.options = options
         readers = FairSemaphore(options.readers, ofOwner: options.readers - 1)
@@ -44,13 +56,6 @@ package final class SQLiteTrackStore: TrackStore {
             throw .translated(error, path: path)
         }
         files = OpenedFiles(path)
-        guard options.checksIntegrityAtStart else { return }
-        let problems = try await checkStructure()
-        guard problems.isEmpty else {
-            database.close()
-            throw TrackStoreError(
-                .corrupt, "the store \(path) contradicts itself: \(problems.prefix(5).joined(separator: "; "))")
-        }
     }
 
     /// Moves the log into the file and ends every connection. Blocks the calling thread until the calls that run end.

@@ -17,8 +17,8 @@ import SystemSimulation
     @Option(help: "Virtual hours of each history before the world heals.")
     var hours = 4.0
 
-    @Option(help: "How many of 100 histories use real SQLite files.")
-    var sqlite = 5
+    @Option(help: "Of how many of 100 histories the server's machine loses power, and the store with it.")
+    var storePower = 5
 
     @Option(help: "How many of 100 histories have pushes, alarms and hooks.")
     var pushes = HistoryOptions.usualPushShare
@@ -42,7 +42,7 @@ import SystemSimulation
     @Option(help: "How many of 100 histories with fences and without an older program have floors.")
     var floors = 0
 
-    @Option(help: "Directory for SQLite's files, which are removed afterwards.")
+    @Option(help: "Directory for the files of stores, which are removed afterwards.")
     var directory = "/dev/shm"
 
     @Option(help: "Histories run at the same time; default: as many as the machine has cores.")
@@ -64,7 +64,7 @@ import SystemSimulation
     func validate() throws {
         guard hours > 0, hours <= 10_000 else { throw ValidationError("--hours must be above 0 and at most 10000") }
         guard jobs.map({ (1...1024).contains($0) }) != false else { throw ValidationError("--jobs is 1 to 1024") }
-        guard (0...100).contains(sqlite) else { throw ValidationError("--sqlite is a share of 100") }
+        guard (0...100).contains(storePower) else { throw ValidationError("--store-power is a share of 100") }
         guard (0...100).contains(pushes) else { throw ValidationError("--pushes is a share of 100") }
         guard (0...100).contains(fences) else { throw ValidationError("--fences is a share of 100") }
         guard (0...100).contains(older) else { throw ValidationError("--older is a share of 100") }
@@ -77,7 +77,7 @@ import SystemSimulation
     func run() throws {
         try Self.makeHashingRepeatable()
         var options = HistoryOptions(
-            hours: hours, sqliteShare: sqlite, pushShare: pushes, fenceShare: fences,
+            hours: hours, storePowerShare: storePower, pushShare: pushes, fenceShare: fences,
             olderShare: older, restoreShare: restores, twinShare: twins, floorShare: floors,
             directory: directory)
         if trace { options.follow = { line in print(line) } }

@@ -23,7 +23,7 @@ struct ServedTrack {
     init(_ points: [TrackPoint], through end: Int64) async throws {
         self.points = points
         range = Self.begin...end
-        let store = ReferenceTrackStore()
+        let store = TestStore()
         let now = Timestamp(seconds: end + 3600)
         ingest = RunningIngest(store)
         service = try await store.createService(named: "demo", at: now).id

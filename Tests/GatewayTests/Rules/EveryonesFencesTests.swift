@@ -54,7 +54,7 @@ import TrackTestKit
     private let service: ServiceID
 
     init() async throws {
-        store = CountingStore(ReferenceTrackStore())
+        store = CountingStore(TestStore())
         service = try await store.createService(named: "fleet", at: .at(0)).id
         for name in ["van", "bus", "truck"] { try await store.haveEntity(named: name, in: service, at: .at(0)) }
     }

@@ -44,7 +44,7 @@ import TrackTestKit
     private let lines = Lines()
 
     private func store(_ code: TrackStoreError.Code) -> FailingStore {
-        FailingStore(inner: ReferenceTrackStore(), error: TrackStoreError(code, "page 7 is damaged"))
+        FailingStore(inner: TestStore(), error: TrackStoreError(code, "page 7 is damaged"))
     }
 
     private func logger() -> Logger { Logger(label: "test") { [lines] _ in lines } }

@@ -37,9 +37,9 @@ import TrackWire
 
     /// A desk whose store looks each time that the test says.
     private func desk() async throws -> (
-        desk: HealthDesk, store: ReferenceTrackStore, van: HealthNote, flush: () async -> Void
+        desk: HealthDesk, store: TestStore, van: HealthNote, flush: () async -> Void
     ) {
-        let store = ReferenceTrackStore()
+        let store = TestStore()
         let service = try await store.createService(named: "fleet", numbered: nil, at: .at(0)).id
         try await store.addEntity(NewEntity(name: "van"), in: service, at: .at(0))
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -31,7 +31,7 @@ struct Fixture {
         log: any LogHandler = SwiftLogNoOpLogHandler(),
         _ body: (Fixture) async throws -> Void
     ) async throws {
-        let memory = ReferenceTrackStore()
+        let memory = TestStore()
         let service = try await memory.createService(named: "test", at: now)
         try await memory.addKey(key.hash, secret: nil, to: service.id, replacing: false, at: now)
 

@@ -34,7 +34,7 @@ struct DeskBench {
     private let directory: TemporaryDirectory
 
     init(
-        store: any TrackStore = ReferenceTrackStore(), hasKey: Bool = true, signer: DeviceSigner = DeviceSigner()
+        store: any TrackStore = TestStore(), hasKey: Bool = true, signer: DeviceSigner = DeviceSigner()
     ) async throws {
         self.store = store
         directory = try TemporaryDirectory()

@@ -144,7 +144,7 @@ import X509
     /// The store has the device and the use of the token, whatever becomes of the answer: so the journal and the counter have it.
     @Test func aDeviceThatGotNoAnswerIsInTheJournal() async throws {
         let signer = DeviceSigner()
-        let bench = try await DeskBench(store: BusyAfterClaim(ReferenceTrackStore(), signer), signer: signer)
+        let bench = try await DeskBench(store: BusyAfterClaim(TestStore(), signer), signer: signer)
         try await bench.addToken()
         let request = try DeskBench.request()
         let (status, answer) = await bench.claim(request, entity: "van_07")
@@ -195,7 +195,7 @@ import X509
     }
 
     @Test func wrongTokensFromOneAddressReachTheStoreRarely() async throws {
-        let store = CountingTokenStore(ReferenceTrackStore())
+        let store = CountingTokenStore(TestStore())
         let bench = try await DeskBench(store: store)
         try await bench.addToken()
         let request = try DeskBench.request()

@@ -52,6 +52,8 @@ final class CallbackSending: Service {
             tell(machine.withLock { $0.storeWorked(of: nil) }, of: nil)
             return due
         } catch {
+            // At the end of the server a reading is cut short.
+            guard !Task.isCancelled else { return [] }
             tell(machine.withLock { $0.storeFailed(error.detail, of: nil) }, of: nil)
             return []
         }
@@ -64,6 +66,7 @@ final class CallbackSending: Service {
                 guard try await sendSome(of: service) else { return }
             } catch {
                 machine.withLock { $0.hold(service, at: now()) }
+                guard !Task.isCancelled else { return }
                 tell(machine.withLock { $0.storeFailed(error.detail, of: service) }, of: service)
                 return
             }

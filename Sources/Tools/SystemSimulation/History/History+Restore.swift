@@ -58,9 +58,14 @@ extension History {
         let history = NIOLoopBound(self, eventLoop: loop)
         Task(executorPreference: executor) {
             await executor.beginOutside()
-            await medium.value.makeBackup()
-            history.value.keepModels()
-            executor.endOutside()
+            defer { executor.endOutside() }
+            do {
+                try medium.value.makeBackup()
+                history.value.keepModels()
+            } catch {
+                history.value.fail(
+                    Violation(guarantee: .recovery, detail: "no backup of the store can be made: \(error)"))
+            }
         }
     }
 

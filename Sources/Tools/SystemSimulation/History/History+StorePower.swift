@@ -17,7 +17,7 @@ extension History {
     /// Now, in the middle of one of the next calls that change a file of the store, or of one that makes changes durable: then
     /// a commit may stand although its answer is an error.
     func cutServer() {
-        guard medium.usesSQLite, server?.store != nil, !dice.one(in: 3) else { return serverLosesPower() }
+        guard medium.losesPower, server?.store != nil, !dice.one(in: 3) else { return serverLosesPower() }
         let isInCommit = dice.one(in: 2)
         if isInCommit {
             let interruption: StoreDisk.Interruption =
@@ -51,7 +51,7 @@ extension History {
 
     /// What is left of the store, before anybody opens it.
     private func lookAtStore(seed: UInt64) {
-        guard medium.usesSQLite else { return }
+        guard medium.losesPower else { return }
         let (executor, medium) = (executor, NIOLoopBound(medium, eventLoop: loop))
         let history = NIOLoopBound(self, eventLoop: loop)
         let owners = store.owners

@@ -85,12 +85,12 @@ package final class History {
         self.seed = seed
         self.options = options
         var dice = DiskDice(seed: seed)
-        var profile = Profile(&dice, sqliteShare: options.sqliteShare, pushShare: options.pushShare)
+        var profile = Profile(&dice, storePowerShare: options.storePowerShare, pushShare: options.pushShare)
         fences = FenceWorld(seed: seed, share: options.fenceShare, floorShare: options.floorShare, &profile)
         if fences != nil { older = OlderPrograms(seed: seed, share: options.olderShare, hours: options.hours) }
         // An older server takes no floors, and nobody outside knows which points were made before the agent heard of it.
         if older != nil { fences?.floors = nil }
-        if fences?.hasServers == true, !profile.hasPushes, !profile.usesSQLite {
+        if fences?.hasServers == true, !profile.hasPushes, !profile.losesStorePower {
             restoring = Restoring(seed: seed, share: options.restoreShare, hours: options.hours)
         }
         if restoring == nil, older == nil {
@@ -105,7 +105,7 @@ package final class History {
         clock.isSynchronised = !profile.bootsWithoutClock
         receiver = Receiver(seed: dice.next(), hasIncompleteReports: profile.hasIncompleteReports)
         receiver.route = fences?.route
-        medium = StoreMedium(usesSQLite: profile.usesSQLite, directory: options.directory, seed: seed)
+        medium = StoreMedium(losesPower: profile.losesStorePower, directory: options.directory, seed: seed)
         self.dice = dice
         alarms = AlarmModel(
             seed: seed, limit: profile.journalLimit, retention: profile.alarmRetention,

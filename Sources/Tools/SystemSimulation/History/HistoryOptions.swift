@@ -4,8 +4,8 @@ internal import TrackTestKit
 package struct HistoryOptions: Sendable {
     /// Virtual hours before the world heals.
     package var hours: Double
-    /// Of 100 seeds so many use the real SQLite store, on files in `directory`.
-    package var sqliteShare: Int
+    /// Of 100 seeds in so many the server's machine loses power, and what its store had not synchronised.
+    package var storePowerShare: Int
     /// Of 100 seeds so many have pushes, alarms and hooks.
     package var pushShare: Int
     package static let usualPushShare = 40
@@ -16,7 +16,7 @@ package struct HistoryOptions: Sendable {
     /// Of 100 histories with fences so many have an older agent or server, for all of their time or a part of it.
     package var olderShare: Int
     package static let usualOlderShare = 20
-    /// Of 100 histories with server fences, without messages and on the reference store so many have a backup that is put back.
+    /// Of 100 histories with server fences, without messages, and whose store keeps its power, so many have a backup that is put back.
     package var restoreShare: Int
     package static let usualRestoreShare = 20
     /// Of 100 histories without an older program and without a backup so many have a second box that logs in as the same
@@ -31,13 +31,13 @@ package struct HistoryOptions: Sendable {
     package var follow: (@Sendable (String) -> Void)?
 
     package init(
-        hours: Double = 4, sqliteShare: Int = 0, pushShare: Int = usualPushShare, fenceShare: Int = 0,
+        hours: Double = 4, storePowerShare: Int = 0, pushShare: Int = usualPushShare, fenceShare: Int = 0,
         olderShare: Int = usualOlderShare, restoreShare: Int = usualRestoreShare,
         twinShare: Int = usualTwinShare, floorShare: Int = 0, directory: String = "/dev/shm",
         follow: (@Sendable (String) -> Void)? = nil
     ) {
         self.hours = hours
-        self.sqliteShare = sqliteShare
+        self.storePowerShare = storePowerShare
         self.pushShare = pushShare
         self.fenceShare = fenceShare
         self.olderShare = olderShare
@@ -55,7 +55,7 @@ package struct HistoryOptions: Sendable {
         func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &dice)] }
         var mixed = self
         mixed.hours = pick([4, 4, 4, 2, 1, 0.5])
-        mixed.sqliteShare = pick([0, 5, 10, 100])
+        mixed.storePowerShare = pick([0, 5, 10, 100])
         mixed.pushShare = pick([0, 40, 90])
         mixed.fenceShare = pick([0, 30, 60, 100])
         mixed.olderShare = pick([0, 20, 60])
@@ -67,7 +67,7 @@ package struct HistoryOptions: Sendable {
 
     /// What `saker-simulate` is told to repeat a history with these options.
     package var arguments: String {
-        "--hours \(hours) --sqlite \(sqliteShare) --pushes \(pushShare) --fences \(fenceShare) --older \(olderShare) "
+        "--hours \(hours) --store-power \(storePowerShare) --pushes \(pushShare) --fences \(fenceShare) --older \(olderShare) "
             + "--restores \(restoreShare) --twins \(twinShare) --floors \(floorShare)"
     }
 }

@@ -12,7 +12,7 @@ struct Profile {
     let ringLimit: Int?
     let segmentBytes: Int
     let memoryLimit: Int
-    let usesSQLite: Bool
+    let losesStorePower: Bool
     let bootsWithoutClock: Bool
     let hasIncompleteReports: Bool
     let keepsFeedOpen: Bool
@@ -63,7 +63,7 @@ struct Profile {
         case push
     }
 
-    init(_ dice: inout DiskDice, sqliteShare: Int, pushShare: Int) {
+    init(_ dice: inout DiskDice, storePowerShare: Int, pushShare: Int) {
         func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &dice)] }
         epochInterval = pick([1000, 1000, 1000, 1000, 200, 100])
         isOffline = dice.one(in: 8)
@@ -73,7 +73,7 @@ struct Profile {
         ringLimit = (isOffline ? 3 : pick([nil, nil, 2, 4])).map { $0 * 80 * 1024 }
         segmentBytes = isOffline ? 80 * 1024 : pick([80 * 1024, 80 * 1024, 256 * 1024])
         memoryLimit = pick([4096, 20_000, 1 << 20])
-        usesSQLite = Int.random(in: 0..<100, using: &dice) < sqliteShare
+        losesStorePower = Int.random(in: 0..<100, using: &dice) < storePowerShare
         bootsWithoutClock = dice.one(in: 5)
         hasIncompleteReports = dice.one(in: 2)
         keepsFeedOpen = dice.one(in: 3)
@@ -128,7 +128,7 @@ struct Profile {
     var text: String {
         let troubles = weights.map { "\($0.trouble) \($0.weight)" }.joined(separator: ", ")
         return "epoch \(epochInterval) ms, gather \(gather) s, pack \(pack) s, sync \(syncInterval) s, "
-            + "ring \(ringLimit.map(String.init) ?? "unlimited"), memory \(memoryLimit), sqlite \(usesSQLite), "
+            + "ring \(ringLimit.map(String.init) ?? "unlimited"), memory \(memoryLimit), store loses power \(losesStorePower), "
             + "rot \(hasRot), parked after \(parkingDelay) s: a point each \(parkingInterval) s, a trouble each \(pace) s: \(troubles)"
     }
 

@@ -4,37 +4,35 @@ internal import TrackStore
 internal import TrackStoreSQLite
 internal import TrackTestKit
 
-/// What survives the server's processes: the reference store as it is, or SQLite's files on a disk that loses power, opened
-/// anew by each process.
+/// What survives the server's processes: SQLite's files, opened anew by each process. In histories whose server loses power
+/// they are on a disk that does.
 final class StoreMedium {
-    let usesSQLite: Bool
+    /// The server's machine may lose power.
+    let losesPower: Bool
     private let path: String
     private let seed: UInt64
-    private var reference: ReferenceTrackStore?
     private var sqlite: SQLiteTrackStore?
     private var disk: StoreDisk?
+    /// Where the files are; nil: no process has begun yet.
+    private var directory: String?
+    private var backup: String?
     private var cuts = 0
     private var openings: UInt64 = 0
     /// The store of the present process.
     private(set) var current: (any TrackStore)?
 
-    init(usesSQLite: Bool, directory: String, seed: UInt64) {
-        self.usesSQLite = usesSQLite
+    init(losesPower: Bool, directory: String, seed: UInt64) {
+        self.losesPower = losesPower
         self.seed = seed
         path = "\(directory)/saker-simulation-\(UInt64.random(in: 0 ... .max))-\(seed)"
     }
 
     func open() async throws -> any TrackStore {
-        guard usesSQLite else {
-            let store = reference ?? ReferenceTrackStore()
-            reference = store
-            current = store
-            return store
-        }
-        let disk = try disk ?? StoreDisk(directory: makeDirectory("0"))
-        self.disk = disk
+        let place = try directory ?? makeDirectory("0")
+        directory = place
+        if losesPower, disk == nil { disk = StoreDisk(directory: place) }
         // The former process let go of it without a word: no checkpoint, nothing moved.
-        let store = try await open(in: disk.directory)
+        let store = try await open(in: place)
         try? sqlite?.close()
         sqlite = store
         current = store
@@ -46,10 +44,15 @@ final class StoreMedium {
         // Another one for each: a number of a push is used once.
         openings += 1
         var dice = DiskDice(seed: seed &+ openings &* 0x9E37_79B9_7F4A_7C15)
+        // A disk that keeps its power needs no synchronising.
         return try await SQLiteTrackStore(
-            path: directory + "/store.sqlite",
-            options: SQLiteTrackStoreOptions(readers: 1, makesMissing: cuts == 0, randomSeed: dice.next()))
+            path: Self.file(directory),
+            options: SQLiteTrackStoreOptions(
+                synchronous: losesPower ? .full : .normal, readers: 1, makesMissing: cuts == 0, randomSeed: dice.next())
+        )
     }
+
+    private static func file(_ directory: String) -> String { directory + "/store.sqlite" }
 
     private func makeDirectory(_ name: String) throws -> String {
         try FileManager.default.createDirectory(atPath: "\(path)/\(name)", withIntermediateDirectories: true)
@@ -58,19 +61,19 @@ final class StoreMedium {
 
     // MARK: Backups
 
-    /// The store as it was once.
-    private var backup: ReferenceTrackStore?
-
-    /// Keeps what the reference store has now.
-    func makeBackup() async {
-        guard let reference else { return }
-        backup = await ReferenceTrackStore(copying: reference)
+    /// Keeps what the store has now, as `saker-server backup` does.
+    func makeBackup() throws {
+        guard let directory else { return }
+        let place = try makeDirectory("backup")
+        try StoreCopy.make(of: Self.file(directory), at: Self.file(place))
+        backup = place
     }
 
     /// The next process begins with the backup. False: there is none.
     func restoreBackup() -> Bool {
         guard let backup else { return false }
-        (reference, current, self.backup) = (backup, nil, nil)
+        try? sqlite?.close()
+        (directory, sqlite, current, self.backup) = (backup, nil, nil, nil)
         return true
     }
 
@@ -87,7 +90,7 @@ final class StoreMedium {
     }
 
     /// The power is gone, and with it all that was not synchronised. Returns a copy of what is left, for somebody who looks;
-    /// nil for the reference store, which loses nothing.
+    /// nil for a store that nobody has opened, or that keeps its power.
     func cutPower(seed: UInt64) async throws -> SQLiteTrackStore? {
         guard let former = disk else { return nil }
         cuts += 1
@@ -99,6 +102,7 @@ final class StoreMedium {
         former.forget()
         try? FileManager.default.removeItem(atPath: former.directory)
         disk = StoreDisk(directory: next)
+        directory = next
         return try await open(in: copy)
     }
 
@@ -111,6 +115,6 @@ final class StoreMedium {
     func remove() {
         try? sqlite?.close()
         disk?.forget()
-        if usesSQLite { try? FileManager.default.removeItem(atPath: path) }
+        try? FileManager.default.removeItem(atPath: path)
     }
 }

@@ -45,7 +45,7 @@ package struct TestSession: Sendable {
     }
 }
 
-extension TrackStore {
+extension PointStore {
     /// Stores batches as sessions would that begin with this call: a session a stream. The outcomes have no versions.
     package func upload(_ batches: [IngestBatch]) async throws(TrackStoreError) -> [IngestOutcome] {
         var sessions: [ServiceID: [StreamID: TestSession]] = [:]

@@ -145,7 +145,7 @@ extension StoreUpkeep {
     }
 }
 
-extension TrackStore {
+extension PointStore {
     /// Everything an entity has.
     func history(
         of entity: String = "truck", in service: ServiceID, limit: Int = 1_000_000

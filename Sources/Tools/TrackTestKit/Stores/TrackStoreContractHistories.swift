@@ -20,11 +20,10 @@ extension TrackStoreContract {
     }
 }
 
-/// Random uploads, good and bad, to a store and to ``ReferenceTrackStore``, which must agree all the time.
+/// Random uploads, good and bad, to a store and to ``ReferencePointStore``, which must agree all the time.
 package struct TrackStoreHistory {
     private let subject: TrackStoreSubject
     private var random: SplitMix
-    private let reference = ReferenceTrackStore()
     private var sequences: [StreamID: UInt64] = [:]
     private var mark: Int64 = 0
 
@@ -38,7 +37,7 @@ package struct TrackStoreHistory {
         steps: Int, reopen: (any TrackStore) async throws -> any TrackStore = { store in store }
     ) async throws {
         var (store, service) = try await subject.withService()
-        _ = try await reference.createService(named: "fleet", at: .at(0))
+        let reference = ReferencePointStore(services: [service])
         for step in 0..<steps {
             let batches = (0..<Int.random(in: 1...6, using: &random)).map { _ in batch(service) }
             let outcomes = try await store.upload(batches)
@@ -47,14 +46,14 @@ package struct TrackStoreHistory {
                 _ = try await store.merge(limit: Int.random(in: 1...50, using: &random))
             }
             if Int.random(in: 0..<10, using: &random) == 0 { store = try await reopen(store) }
-            if step % 10 == 9 { try await compare(store, service, "after step \(step)") }
+            if step % 10 == 9 { try await compare(store, with: reference, service, "after step \(step)") }
         }
         var rounds = 0
         while try await store.merge(limit: 10) > 0 {
             rounds += 1
             try expect(rounds < 10_000, is: true, "merging comes to an end")
         }
-        try await compare(store, service, "at the end")
+        try await compare(store, with: reference, service, "at the end")
         try expect(try await store.checkIntegrity(), is: [], "problems")
     }
 
@@ -95,10 +94,12 @@ package struct TrackStoreHistory {
         return batch
     }
 
-    private mutating func compare(_ store: any TrackStore, _ service: ServiceID, _ when: String) async throws {
+    private mutating func compare(
+        _ store: any TrackStore, with reference: ReferencePointStore, _ service: ServiceID, _ when: String
+    ) async throws {
         let everything = Page(offset: 0, limit: 100)
         let entities = try await store.entities(in: service, matching: EntityFilter(), page: everything).entities
-        let wanted = try await reference.entities(in: service, matching: EntityFilter(), page: everything).entities
+        let wanted = await reference.entities(in: service)
         try expect(entities, is: wanted, "entities \(when)")
         for entity in wanted.map(\.name) {
             try expect(
