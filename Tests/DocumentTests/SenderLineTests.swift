@@ -29,17 +29,14 @@ import Testing
         ),
         "ServerRuntime/Exports/Exporting.swift": (3, "the disk or the store fails; once a minute at most"),
         "ServerRuntime/FrequentRoutes/RouteComputing.swift": (4, "the store fails; once a minute at most"),
-        "ServerRuntime/Metrics/MetricsService.swift": (2, "the server starts, or the address is taken"),
-        "ServerRuntime/Serving/CertificateRenewing.swift": (2, "once for each try at a renewal"),
-        "ServerRuntime/Serving/CopyCleanup.swift": (2, "once for each copy of the store"),
-        "ServerRuntime/Serving/PointRetention.swift": (2, "once for each run"),
+        "ServerRuntime/Metrics/ServerFigures.swift": (2, "the server starts, or the address is taken"),
         "ServerRuntime/Serving/Readiness.swift": (3, "the server starts or stops"),
-        "ServerRuntime/Serving/Reloading.swift": (2, "an operator has changed the configuration"),
-        "ServerRuntime/Serving/ServedCertificates.swift": (2, "an operator has changed the certificates"),
+        "ServerRuntime/Serving/Reloading.swift": (4, "an operator has changed the configuration or the certificates"),
         "ServerRuntime/Serving/ServerRuntime+Warnings.swift": (5, "the server starts"),
         "ServerRuntime/Serving/ServerRuntime.swift": (4, "the server starts or stops"),
-        "ServerRuntime/Serving/ServiceRemoving.swift": (2, "an operator has deleted a service"),
-        "ServerRuntime/Serving/Upkeep.swift": (4, "once for each run, or a day"),
+        "ServerRuntime/Serving/Upkeep.swift": (
+            12, "once for each run, day, copy of the store, try at a renewal, and service that an operator has deleted"
+        ),
         "ServerRuntime/Serving/Watchdog.swift": (2, "the store stops answering, or answers again"),
         "WebAPI/Request/RequestLog.swift": (1, "it is the budget of the clients of a service"),
     ]

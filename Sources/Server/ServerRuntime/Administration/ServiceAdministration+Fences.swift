@@ -1,5 +1,8 @@
 import FenceFiles
-import Geofencing
+import FenceJudging
+package import Geodesy
+package import Geofencing
+import TimeZones
 package import TrackModel
 package import TrackStore
 
@@ -66,5 +69,93 @@ extension ServiceAdministration {
         } catch {
             throw ServerError(error)
         }
+    }
+}
+
+// Where entities and places are with regard to the fences of a service.
+extension ServiceAdministration {
+    /// Where an entity, or a place, is with regard to one fence.
+    package struct FenceRelation: Sendable {
+        package let fence: Int32
+        package let name: String
+        package let status: FenceStatus
+    }
+
+    /// Where an entity is, as its alarms told it. Fences that do not watch the entity are left out.
+    package func relations(
+        of entity: String, to choice: FenceChoice, of service: Int64
+    ) async throws(ServerError) -> [FenceRelation] {
+        let id = try await known(service)
+        let records = try await records(choice, of: service)
+        do throws(TrackStoreError) {
+            guard try await store.entity(named: entity, in: id) != nil else {
+                throw TrackStoreError(.unknownEntity, "service \(service) has no entity named '\(entity.prefix(128))'")
+            }
+            let statuses = try await FenceStatuses(
+                of: EntityKey(service: id, name: entity), in: store, zones: SystemZones().offsets)
+            return records.compactMap { record in
+                statuses.status(of: record).map {
+                    FenceRelation(fence: record.fence.id, name: record.fence.definition.name, status: $0)
+                }
+            }
+        } catch {
+            throw ServerError(error)
+        }
+    }
+
+    /// Where a place in WGS 84 is: geometry alone.
+    package func relations(
+        of place: Degrees, to choice: FenceChoice, of service: Int64
+    ) async throws(ServerError) -> [FenceRelation] {
+        guard let coordinate = Coordinate(latitude: place.latitude, longitude: place.longitude) else {
+            throw ServerError(.usage, "\(place.latitude),\(place.longitude) is no place")
+        }
+        return try await records(choice, of: service).map { record in
+            FenceRelation(
+                fence: record.fence.id, name: record.fence.definition.name,
+                status: FenceStatus(of: FencePlan(id: record.fence.id, shape: record.fence.shape), at: coordinate))
+        }
+    }
+}
+
+/// A fence as an administrator is told of it.
+package struct FenceReport: Sendable {
+    let record: FenceRecord
+
+    init(_ record: FenceRecord) {
+        self.record = record
+    }
+
+    package var fence: Fence { record.fence }
+    package var number: Int32 { record.fence.id }
+    package var revision: Int32 { record.fence.revision }
+    package var name: String { record.fence.definition.name }
+
+    /// Since when it watches everyone.
+    package var everyoneSince: Timestamp? { record.everyoneSince }
+}
+
+/// An alarm as an administrator is told of it.
+package struct AlarmLine: Sendable {
+    private let record: AlarmRecord
+
+    init(_ record: AlarmRecord) {
+        self.record = record
+    }
+
+    package var received: String { TimeText.universal(record.received) }
+    /// When the point was made that proved it.
+    package var happened: String { TimeText.universal(record.alarm.point.time) }
+    package var entity: String { record.entity }
+    /// Its number and its revision. A fence of a vehicle's own bears the vehicle's number.
+    package var fence: String {
+        (record.alarm.source == .server ? "" : "own ") + "\(record.alarm.fence) rev. \(record.alarm.revision)"
+    }
+    package var action: String { record.alarm.action.rawValue }
+    package var name: String { record.alarm.name }
+    /// Judged by a fence that had been replaced; told by the vehicle alone.
+    package var state: String {
+        [record.alarm.isStale ? "stale" : nil, record.alarm.isReported ? "reported" : nil].compactMap(\.self)
+            .joined(separator: ", ")
     }
 }

@@ -5,6 +5,8 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import ServerIdentity
+import Synchronization
 import TrackModel
 import TrackStore
 
@@ -140,6 +142,68 @@ struct CallbackClient: Sendable {
         case let error as HTTPClientError where error == .remoteConnectionClosed: "it closed the connection"
         case is CancellationError: "the request was broken off"
         default: "the request failed"
+        }
+    }
+}
+
+/// Whose certificates operators' servers may have: those of the system's authorities, and of a file.
+struct CallbackAuthorities: Hashable, Sendable {
+    /// Nil: the system's alone.
+    let file: String?
+
+    init(file: String?) { self.file = file }
+
+    /// Reads the file anew: who replaces it need not restart the server.
+    ///
+    /// - Throws: ``ServerError`` when the file cannot be used; the sentence names it.
+    func tls() throws(ServerError) -> TLSConfiguration {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        guard let file else { return configuration }
+        let certificates: [NIOSSLCertificate]
+        do throws(ServerIdentityError) {
+            certificates = try ServerIdentity.certificates(file)
+        } catch {
+            throw ServerError(
+                .certificate,
+                "\(file) has no certificates that can be used: ca in [callbacks] must name a PEM file of authorities. "
+                    + error.detail)
+        }
+        configuration.additionalTrustRoots = [.certificates(certificates)]
+        return configuration
+    }
+}
+
+/// Asks an operator's URL whether it takes alarms, before it is set.
+final class CallbackCheck: Sendable {
+    private let client: CallbackClient
+    private let underWay = Mutex<[ServiceID: Int]>([:])
+
+    init(_ client: CallbackClient) { self.client = client }
+
+    /// Why the URL cannot be set, for whoever sets it; nil when it can.
+    func problem(with target: CallbackTarget, of service: ServiceID) async -> String? {
+        do throws(CallbackURL.Problem) {
+            _ = try CallbackURL(target.url)
+        } catch {
+            return "url: \(error)"
+        }
+        let isFree = underWay.withLock { counts in
+            guard counts.values.reduce(0, +) < CallbackRules.checks,
+                counts[service, default: 0] < CallbackRules.checksOfService
+            else { return false }
+            counts[service, default: 0] += 1
+            return true
+        }
+        guard isFree else { return "url: too many URLs are being checked now: try again" }
+        defer {
+            underWay.withLock { counts in
+                let left = counts[service, default: 0] - 1
+                counts[service] = left > 0 ? left : nil
+            }
+        }
+        switch await client.send(CallbackBody.check(of: service), to: target, of: service) {
+        case .taken: return nil
+        case .failed(let reason): return "url: \(reason)"
         }
     }
 }

@@ -3,6 +3,7 @@ package import Exposition
 package import Ingest
 package import Logging
 package import TrackModel
+import WebAPI
 
 /// What the configuration file says; config/server.toml documents every key with unit, default and range.
 package struct ServerConfiguration: Sendable {
@@ -187,4 +188,13 @@ package struct ServerConfiguration: Sendable {
 
     /// Where a configuration is looked for when none is named, in this order.
     package static let usualPaths = ["/etc/saker/server.toml", "/var/lib/saker-server/server.toml"]
+}
+
+extension ServerConfiguration.Analysis {
+    /// The same for the Web API.
+    var options: AnalysisOptions {
+        AnalysisOptions(
+            speedCap: Double(kilometresAnHour), detectsTravel: transportMode == .detect,
+            supplementFactor: supplementFactor, keptBytes: keptBytes)
+    }
 }

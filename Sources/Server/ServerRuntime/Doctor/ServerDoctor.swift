@@ -121,3 +121,10 @@ package struct ServerDoctor: Sendable {
         return await CallbackProbe.facts(waiting, client)
     }
 }
+
+/// What `saker-server doctor` looks at.
+package enum ServerSubject: String, CheckSubject {
+    case configuration, server, certificates, disk, store, ports, clock, roads, tiles, callbacks, identity, vehicles
+}
+
+typealias ServerCheck = Finding<ServerSubject>

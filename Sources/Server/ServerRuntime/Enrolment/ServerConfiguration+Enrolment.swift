@@ -1,6 +1,7 @@
 package import ConfigurationFile
 import Crypto
 import SwiftASN1
+package import TrackModel
 import X509
 
 // What this server tells the vehicles that it enrols.
@@ -97,5 +98,27 @@ extension CertificateMaker {
         } catch {
             throw ServerError(.certificate, "the certificate cannot be read: \(error)")
         }
+    }
+}
+
+extension ServerConfiguration {
+    /// What an agent needs to log in to a service with a key, as one line.
+    package func enrollmentString(service: ServiceID, accessKey: Secret) throws(ServerError) -> EnrollmentString {
+        let (host, port) = try devicePlace()
+        var trust = EnrollmentString.Trust.system
+        if let authority = tls.authority {
+            let der = try CertificateMaker.der(of: try TextFile.read(authority))
+            guard der.count <= EnrollmentString.maximumCertificateBytes else {
+                throw ServerError(
+                    .certificate,
+                    "\(authority) has \(der.count) bytes, an enrolment string takes at most "
+                        + "\(EnrollmentString.maximumCertificateBytes): enrol agents with a configuration file instead")
+            }
+            trust = .certificate(der)
+        }
+        return EnrollmentString(
+            host: host, port: UInt16(clamping: port), webAddress: toldWebAddress,
+            service: service.rawValue,
+            accessKey: accessKey, trust: trust)
     }
 }

@@ -4,8 +4,12 @@ import Exposition
 import FoundationEssentials
 import Gateway
 import Ingest
+import Logging
+import NIOCore
+import NIOPosix
 import RoadEngine
 import RoadMatching
+import ServiceLifecycle
 import Synchronization
 import Systemd
 import TrackModel
@@ -199,5 +203,115 @@ final class ServerFigures: Sendable {
         page.add(ServerMetrics.mergeSuccess, ifKnown: counts.lastSuccess)
         let (seconds, attoseconds) = counts.lastDuration.components
         page.add(ServerMetrics.mergeDuration, Double(seconds) + Double(attoseconds) / 1e18)
+    }
+}
+
+/// How the vehicles of all services are, in numbers. Reads the store at most every 15 s, however often it is asked.
+actor FleetFigures {
+    typealias Counts = (troubles: [VehicleTrouble.Kind: Int], well: (told: Int, untold: Int))
+
+    /// The store hears of vehicles no more often.
+    private static let milliseconds: Int64 = 15_000
+
+    private let store: any TrackStore
+    private var known: (at: Timestamp, counts: Counts)?
+
+    init(_ store: any TrackStore) { self.store = store }
+
+    /// Nil: the store cannot tell.
+    func counts(at now: Timestamp) async -> Counts? {
+        if let known, (0..<Self.milliseconds).contains(now.milliseconds(since: known.at)) { return known.counts }
+        do throws(TrackStoreError) {
+            let fleet = FleetHealth(try await store.allHealth(in: nil), devices: try await devices(), at: now)
+            known = (now, (fleet.counts, fleet.well))
+        } catch {
+            known = nil
+        }
+        return known?.counts
+    }
+
+    /// In one page: each page would sort all of them again.
+    private func devices() async throws(TrackStoreError) -> [DeviceRecord] {
+        try await store.devices(in: nil, page: Page(offset: 0, limit: .max)).devices
+    }
+}
+
+/// How the rounds of merging went, for monitoring.
+final class MergeRecord: Sendable {
+    struct Counts: Hashable, Sendable {
+        var rounds: UInt64 = 0
+        var failedRounds: UInt64 = 0
+        /// Chunks that became part of larger ones.
+        var replaced: UInt64 = 0
+        /// When the last round that saw everything ended, seconds since 1970; nil before the first.
+        var lastSuccess: Double?
+        var lastDuration = Duration.zero
+    }
+
+    private let state = Mutex(Counts())
+
+    var counts: Counts { state.withLock { $0 } }
+
+    /// `time`: seconds since 1970 when everything that was due is merged now; nil when it is not.
+    func ended(at time: Double?, after duration: Duration, replaced: Int, hasFailed: Bool) {
+        state.withLock { state in
+            state.rounds &+= 1
+            if hasFailed { state.failedRounds &+= 1 }
+            state.replaced &+= UInt64(max(0, replaced))
+            if let time { state.lastSuccess = time }
+            state.lastDuration = duration
+        }
+    }
+}
+
+/// The metrics' own listener as a service. While something is in its way, the server serves without it and tries again.
+struct MetricsService: Service {
+    let address: MetricsAddress
+    let figures: ServerFigures
+    let logger: Logger
+    /// Between two tries.
+    var interval = Duration.seconds(5)
+    let onBound: @Sendable (Int) -> Void
+    /// The first try has failed.
+    let onObstacle: @Sendable () -> Void
+
+    func run() async throws {
+        guard let listener = await listen() else { return }
+        if !address.isLocal {
+            logger.warning(
+                "the metrics can be read by everyone who reaches their address",
+                metadata: ["address": "\(address)"])
+        }
+        onBound(listener.port ?? 0)
+        try? await gracefulShutdown()
+        try? await listener.close().get()
+    }
+
+    /// Nil when the server stops first.
+    private func listen() async -> MetricsListener? {
+        let figures = figures
+        var isTold = false
+        while true {
+            do {
+                return try await MetricsListener.start(on: address, group: MultiThreadedEventLoopGroup.singleton) {
+                    loop in
+                    // The page looks at files: the event loop serves the devices meanwhile.
+                    loop.makeFutureWithTask { await figures.page().text }
+                }.get()
+            } catch {
+                if !isTold {
+                    logger.error(
+                        "the metrics cannot be listened for: the server serves without them, and tries again",
+                        metadata: ["reason": "\(error)"])
+                    onObstacle()
+                }
+                isTold = true
+            }
+            do {
+                try await cancelWhenGracefulShutdown { [interval] in try await Task.sleep(for: interval) }
+            } catch {
+                return nil
+            }
+        }
     }
 }

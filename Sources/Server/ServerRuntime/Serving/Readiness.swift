@@ -1,8 +1,11 @@
 import ConfigurationFile
 import Gateway
+import JSON
 import Logging
 import ServiceLifecycle
+import Synchronization
 import Systemd
+import TrackModel
 
 /// The device port as a service.
 struct GatewayService: Service {
@@ -54,5 +57,102 @@ struct Readiness: Service {
 
     private static func list(_ bound: [BoundPorts.Name: Int], _ names: [BoundPorts.Name]) -> String {
         names.compactMap { name in bound[name].map { "\(name.rawValue) \($0)" } }.joined(separator: ", ")
+    }
+}
+
+/// The ports that were asked for, as they become known; the server is ready when all of them listen.
+final class BoundPorts: Sendable {
+    enum Name: String, CaseIterable, Sendable {
+        case device, http, https, metrics
+    }
+
+    private struct State {
+        var expected: Set<Name>
+        var ports: [Name: Int] = [:]
+        var isComplete: Bool { expected.isSubset(of: ports.keys) }
+        var waiting: CheckedContinuation<[Name: Int], Never>?
+    }
+
+    private let state: Mutex<State>
+
+    init(expected: Set<Name>) {
+        state = Mutex(State(expected: expected))
+    }
+
+    func note(_ name: Name, _ port: Int) {
+        let waiting: CheckedContinuation<[Name: Int], Never>? = state.withLock { state in
+            state.ports[name] = port
+            return state.isComplete ? state.waiting.take() : nil
+        }
+        waiting?.resume(returning: state.withLock { $0.ports })
+    }
+
+    /// The server is ready without this one.
+    func doWithout(_ name: Name) {
+        let waiting: CheckedContinuation<[Name: Int], Never>? = state.withLock { state in
+            state.expected.remove(name)
+            return state.isComplete ? state.waiting.take() : nil
+        }
+        waiting?.resume(returning: state.withLock { $0.ports })
+    }
+
+    /// Gives up waiting: what is known by then is returned.
+    func abandon() {
+        let waiting: CheckedContinuation<[Name: Int], Never>? = state.withLock { $0.waiting.take() }
+        waiting?.resume(returning: state.withLock { $0.ports })
+    }
+
+    /// Returns when all listen; nil when the task is cancelled first.
+    func all() async -> [Name: Int]? {
+        let ports = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<[Name: Int], Never>) in
+                let ports: [Name: Int]? = state.withLock { state in
+                    if state.isComplete || Task.isCancelled { return state.ports }
+                    state.waiting = continuation
+                    return nil
+                }
+                if let ports { continuation.resume(returning: ports) }
+            }
+        } onCancel: {
+            abandon()
+        }
+        return state.withLock { $0.expected }.isSubset(of: ports.keys) ? ports : nil
+    }
+
+    /// `{"device":7443,"https":8443}`, for scripts that let the kernel choose.
+    static func json(_ ports: [Name: Int]) -> String {
+        let members = ports.map { ($0.key.rawValue, JSONValue.integer(Int64($0.value))) }
+        return "\(JSONValue.object(Dictionary(uniqueKeysWithValues: members)))\n"
+    }
+}
+
+/// Asks systemd for more time while the start gets on: a large store takes longer to copy than systemd waits for a start, and a
+/// start that is ended would begin the copy anew for ever.
+final class StartPatience: Sendable {
+    /// From one request to the next, in milliseconds.
+    static let interval: Int64 = 10_000
+    /// For how long each request counts, from its moment on.
+    static let reach = Duration.seconds(300)
+
+    private let notifier: Notifier
+    private let clock: @Sendable () -> MonotonicTime
+    private let asked = Mutex<MonotonicTime?>(nil)
+
+    init(notifier: Notifier, clock: @escaping @Sendable () -> MonotonicTime) {
+        self.notifier = notifier
+        self.clock = clock
+    }
+
+    /// A part of the start is done.
+    func progress() {
+        let now = clock()
+        let isDue = asked.withLock { asked in
+            if let asked, now - asked < Self.interval { return false }
+            asked = now
+            return true
+        }
+        guard isDue else { return }
+        notifier.extendTimeout(by: Self.reach)
+        notifier.status("copying the store before its tables are changed")
     }
 }

@@ -92,3 +92,106 @@ struct PointWriter {
         }
     }
 }
+
+/// Where a stored point is, in every datum.
+struct Place {
+    private let stored: Coordinate
+    private let storedType: CoordinateType
+    /// WGS 84. Outside China there is no other datum: there the stored numbers are WGS 84, whatever they were called.
+    let wgs84: Degrees
+    let isInChina: Bool
+
+    init(_ point: TrackPoint) { self.init(point.fix.coordinate, point.coordinateType) }
+
+    /// A place that was computed.
+    init(wgs84 place: Coordinate) { self.init(place, .wgs84) }
+
+    private init(_ coordinate: Coordinate, _ type: CoordinateType) {
+        stored = coordinate
+        storedType = type
+        let given = Degrees(latitude: stored.latitude, longitude: stored.longitude)
+        (wgs84, isInChina) = DatumConversion.wgs84(given, givenAs: storedType.datum)
+    }
+
+    /// Members `longitude` and `latitude`: the stored numbers themselves when no conversion is needed.
+    func write(as type: CoordinateType, to object: inout JSONWriter) {
+        guard isInChina, type != storedType else {
+            object.name("longitude")
+            object.decimal(Int64(stored.longitudeE7), digits: 7)
+            object.name("latitude")
+            object.decimal(Int64(stored.latitudeE7), digits: 7)
+            return
+        }
+        let given = Degrees(latitude: stored.latitude, longitude: stored.longitude)
+        let converted = DatumConversion.convert(given, from: storedType.datum, to: type.datum)
+        object.name("longitude")
+        object.rounded(converted.longitude, digits: 10)
+        object.name("latitude")
+        object.rounded(converted.latitude, digits: 10)
+    }
+}
+
+/// Writes places that were computed, in the datum that the client asked for.
+struct PlaceWriter {
+    let coordinateType: CoordinateType
+
+    /// When a place says its datum.
+    enum Naming {
+        /// As in tracks: only outside China, where it is not the one asked for.
+        case outsideChina
+        /// As in driving behaviour.
+        case always
+    }
+
+    /// Members `longitude` and `latitude`, and `coord_type`.
+    func write(_ place: Degrees, naming: Naming = .outsideChina, to object: inout JSONWriter) {
+        guard let coordinate = Coordinate(latitude: place.latitude, longitude: place.longitude) else { return }
+        let place = Place(wgs84: coordinate)
+        place.write(as: coordinateType, to: &object)
+        if !place.isInChina {
+            object.member("coord_type", CoordinateType.wgs84.rawValue)
+        } else if naming == .always {
+            object.member("coord_type", coordinateType.rawValue)
+        }
+    }
+}
+
+/// Speeds are kilometres per hour in the API and centimetres per second in the store.
+enum Speed {
+    /// Nil when negative, not finite, or beyond what the store holds.
+    static func centimetresPerSecond(_ kilometresPerHour: Double) -> Int32? {
+        let value = (kilometresPerHour / 0.036).rounded()
+        guard value >= 0, value <= Double(Int32.max) else { return nil }
+        return Int32(value)
+    }
+
+    /// With one decimal when that gives the stored speed exactly, otherwise with two, so that the client gets the speed
+    /// that it uploaded.
+    static func write(centimetresPerSecond speed: Int32, to writer: inout JSONWriter) {
+        let tenths = (Double(speed) * 0.36).rounded()
+        if centimetresPerSecond(tenths / 10) == speed {
+            writer.decimal(Int64(tenths), digits: 1)
+        } else {
+            writer.decimal(Int64((Double(speed) * 3.6).rounded()), digits: 2)
+        }
+    }
+}
+
+/// Times as the API shows them to people: `2026-03-02 10:15:30` in one fixed zone.
+struct WallClock: Sendable {
+    /// Minutes east of UTC.
+    let zoneMinutes: Int
+
+    /// Nil outside the years 1 to 9999, which no date parser of a client takes.
+    func text(_ time: Timestamp) -> String? {
+        guard (-62_135_596_800 + 86_400...253_402_300_799 - 86_400).contains(time.seconds) else { return nil }
+        let seconds = time.seconds + Int64(zoneMinutes) * 60
+        let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
+        let rest = seconds - days * 86_400
+        let date = CivilDate(daysSince1970: days)
+        func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
+        let year = String(String(date.year + 10_000).dropFirst())
+        let day = "\(year)-\(two(date.month))-\(two(date.day))"
+        return "\(day) \(two(rest / 3600)):\(two(rest / 60 % 60)):\(two(rest % 60))"
+    }
+}

@@ -72,3 +72,123 @@ extension APICall {
         return options.hasExportTimesAsDigits ? text.filter(\.isNumber) : text
     }
 }
+
+/// The address of an export's file: `/export/TOKEN/SERVICE_JOB.zip`.
+struct ExportLink: Hashable, Sendable {
+    private static let folder = "/export/"
+
+    let token: String
+    /// As the published service names its files.
+    let name: String
+
+    init(_ job: ExportRecord) {
+        token = job.token
+        name = Self.name(of: job) + ".zip"
+    }
+
+    /// Nil when the path is no such address. The name in it is for the client alone.
+    init?(path: String) {
+        guard path.hasPrefix(Self.folder) else { return nil }
+        let parts = path.dropFirst(Self.folder.utf8.count).split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, ExportToken.isToken(parts[0]) else { return nil }
+        (token, name) = (String(parts[0]), String(parts[1]))
+    }
+
+    /// `origin`: scheme, host and port; nil: the client knows them.
+    func url(from origin: String?) -> String { "\(origin ?? "")\(Self.folder)\(token)/\(name)" }
+
+    static func name(of job: ExportRecord) -> String { "\(job.service.rawValue)_\(job.number)" }
+}
+
+/// What files of exports take on the server's disk, and what they may take. Files are kept for their time, so a new job waits
+/// until there is room for its file.
+struct ExportRoom: Sendable {
+    /// Of a file that nobody can know yet.
+    private static let leastEstimate: Int64 = 1 << 20
+
+    private let options: WebAPIOptions
+    /// Of the service, done and not done.
+    private let jobs: [ExportRecord]
+    private let uses: [ServiceID: ExportUse]
+
+    init(_ call: APICall, _ store: any ExportStore) async throws {
+        options = call.options
+        jobs = try await store.exports(
+            in: call.service, doneSince: call.now.adding(milliseconds: -ExportRules.kept))
+        uses = try await store.exportUses()
+    }
+
+    /// Throws when another file has no room.
+    func check() throws(APIFailure) {
+        let sizes = jobs.compactMap { $0.result?.bytes }
+        guard sizes.count < ExportRules.mostDone else {
+            throw Self.failure(
+                "the service has \(sizes.count) finished exports, and \(ExportRules.mostDone) are the most")
+        }
+        // Those under way and the new one may become as long as the longest.
+        let unfinished = Int64(jobs.count - sizes.count + 1)
+        let expected = unfinished * max(Self.leastEstimate, sizes.max() ?? 0)
+        let own = sizes.reduce(0, +)
+        guard own + expected <= options.exportServiceBytes else {
+            throw Self.failure(
+                "the files of the service's exports take \(own) bytes, \(unfinished) more are expected to take \(expected), and"
+                    + " \(options.exportServiceBytes) are the most (service_limit of [exports])")
+        }
+        let all = uses.values.reduce(0) { $0 + $1.bytes }
+        guard all + expected <= options.exportBytes else {
+            throw Self.failure(
+                "the files of all exports of this server take \(all) bytes, and \(options.exportBytes) are the most"
+                    + " (limit of [exports])")
+        }
+    }
+
+    private static func failure(_ reason: String) -> APIFailure {
+        APIFailure(
+            .parameter,
+            "\(reason): remove exports with export/deletejob, wait until the oldest have been there for 48 hours, or ask the"
+                + " operator")
+    }
+}
+
+extension APIRouter {
+    /// The file of an export, for a client that has its address and, unless the operator does without, a key.
+    func download(_ link: ExportLink, _ request: APIRequest, _ target: RequestTarget) async -> APIResponse {
+        guard request.method == "GET" || request.method == "HEAD" else {
+            return Self.refusal(405, APIFailure(.method))
+        }
+        do {
+            let kept = now().adding(milliseconds: -ExportRules.kept)
+            guard let job = try await store.export(token: link.token), job.state == .done, job.modified >= kept,
+                let result = job.result
+            else {
+                return Self.refusal(
+                    404, APIFailure(.parameter, "there is no such file, or it was kept for its 48 hours"))
+            }
+            if options.exportsNeedKey {
+                let form = try RequestForm(request, query: target.query)
+                do {
+                    _ = try await authenticate(form, target, request, for: .read, service: job.service)
+                } catch let failure as APIFailure {
+                    return Self.refusal(403, failure)
+                }
+            }
+            var response = APIResponse(
+                headers: [
+                    ("Content-Type", "application/zip"),
+                    ("Content-Disposition", "attachment; filename=\"\(ExportLink(job).name)\""),
+                    ("Access-Control-Allow-Origin", "*"), ("Cache-Control", "private, no-store"),
+                    ("X-Content-Type-Options", "nosniff"),
+                ], body: [], hasValidKey: true)
+            response.file = ServedFile(token: job.token, bytes: result.bytes)
+            return response
+        } catch {
+            return Self.refusal(500, APIFailure(error, of: "export/file", log: log))
+        }
+    }
+
+    private static func refusal(_ httpStatus: Int, _ failure: APIFailure) -> APIResponse {
+        var response = response(Answer(failure), callback: nil)
+        response.httpStatus = httpStatus
+        return response
+    }
+}

@@ -115,3 +115,43 @@ struct APICall: Sendable {
     /// The API's failure for an error of the store, of the room Ingest or of the endpoint itself.
     func failure(_ error: any Error) -> APIFailure { APIFailure(error, of: path, in: service, log: log) }
 }
+
+/// Whose data a request reads or changes, as far as its parameters say.
+enum CallSubject: Hashable, Sendable {
+    /// These, and no others.
+    case entities([String])
+    case wholeService
+    /// Fences that the asking vehicle did not make; one of them, and how many there are.
+    case fencesOfOthers(first: Int32, count: Int)
+}
+
+extension APICall {
+    /// Of a request with `entity_name`. Nobody when it is missing: then the request fails for that.
+    var namedEntity: CallSubject { .entities([parameters["entity_name"] ?? caller.entity].compactMap(\.self)) }
+}
+
+extension DevicePolicy {
+    /// Nil when a session of `entity` may ask about `subject`; otherwise a sentence that says what to do.
+    func problem(with subject: CallSubject, by entity: String) -> String? {
+        switch subject {
+        case .entities(let names): problem(naming: names, by: entity)
+        case .wholeService: problemWithWholeService(by: entity)
+        case .fencesOfOthers(let first, let count): problemWithFences(first: first, count: count, by: entity)
+        }
+    }
+}
+
+/// Whose data a request may be about. The key of the request decides it, or the session that the request came through.
+struct Caller: Sendable {
+    let service: ServiceID
+    /// The entity of the session; it stands in for a missing `entity_name`.
+    var entity: String?
+    /// What a session may do; nil: a key made the request.
+    var policy: DevicePolicy?
+
+    /// The vehicle that may change only what it made; nil for whoever acts for the operator.
+    var limitedVehicle: String? { policy == .entity ? entity : nil }
+
+    /// For the log.
+    var logName: String { entity.map { "vehicle \($0)" } ?? "an access key" }
+}

@@ -78,3 +78,94 @@ struct RequestForm: Sendable {
         return members.compactMap { member in member.text.map { (member.name, $0) } }
     }
 }
+
+/// One request as it came from the wire; nothing in it has been decoded.
+package struct APIRequest: Sendable {
+    /// Upper case, such as `GET`.
+    package var method: String
+    /// Path and query as sent, in origin form or absolute form.
+    package var target: String
+    /// Value of `Content-Type`.
+    package var contentType: String?
+    /// Value of `Access-Control-Request-Headers`, which a browser sends before a request to another origin.
+    package var requestedHeaders: String?
+    package var body: [UInt8]
+    /// How the client reaches this server, such as `https://tracks.example:8443`; nil when it did not say so.
+    package var origin: String?
+    /// Where the connection of the request comes from, such as `192.0.2.1`; nil when that is unknown.
+    package var address: String?
+    /// Value of `Referer`: the page that a browser made the request for.
+    package var referer: String?
+
+    package init(
+        method: String, target: String, contentType: String? = nil, requestedHeaders: String? = nil, body: [UInt8] = [],
+        origin: String? = nil, address: String? = nil, referer: String? = nil
+    ) {
+        self.method = method
+        self.target = target
+        self.contentType = contentType
+        self.requestedHeaders = requestedHeaders
+        self.body = body
+        self.origin = origin
+        self.address = address
+        self.referer = referer
+    }
+}
+
+/// Where a request goes: path and query of its target.
+struct RequestTarget: Sendable {
+    /// Generations of the published API whose paths mean the same calls: its own browser sample asks for both.
+    private static let versions: Set<Substring> = ["v2", "v3"]
+    private static let mostPathBytes = 1024
+
+    /// As sent, without scheme, host and query.
+    let path: String
+    /// As sent, without the question mark.
+    let query: Substring
+    /// `module/action` of the call; nil when the path is not below the API's base address.
+    let endpoint: String?
+    /// The path is below `/api` or `/trace`, of any version: clients of the API read the answer.
+    let isOfAPI: Bool
+
+    init(_ target: String) {
+        var rest = Substring(target)
+        // Absolute form, as a client sends it to a proxy.
+        for scheme in ["http://", "https://"]
+        where String(decoding: rest.utf8.prefix(scheme.utf8.count), as: UTF8.self).lowercased() == scheme {
+            rest = Substring(rest.utf8.dropFirst(scheme.utf8.count))
+            rest = Substring(rest.utf8.drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") })
+        }
+        rest = Substring(rest.utf8.prefix { $0 != UInt8(ascii: "#") })
+        let question = rest.utf8.firstIndex(of: UInt8(ascii: "?")) ?? rest.endIndex
+        path = String(rest[..<question])
+        query = question == rest.endIndex ? "" : rest[rest.utf8.index(after: question)...]
+        let parts = Self.parts(of: path)
+        isOfAPI = parts.first.map { ["api", "trace"].contains($0) } ?? false
+        // The British spelling of one call.
+        endpoint =
+            isOfAPI && parts.count >= 2 && Self.versions.contains(parts[1][...])
+            ? parts.dropFirst(2).joined(separator: "/").replacing("drivingbehaviour", with: "drivingbehavior") : nil
+    }
+
+    /// The path as the documentation writes it, for signatures.
+    /// The documentation has no path for what is no call: there it is the path as sent.
+    var usualPath: String { endpoint.flatMap { Endpoint.named[$0] }.map { "/api/v3/\($0.path)" } ?? path }
+
+    /// Clients really send white space at the end, doubled slashes and capitals.
+    private static func parts(of path: String) -> [String] {
+        // No call has so long a path.
+        guard path.utf8.count <= mostPathBytes else { return [] }
+        // What is not UTF-8 is a part that no call has, and the rest still says whose path it is.
+        let text = FormEncoding.repaired(path.utf8, plusIsSpace: false).lowercased()
+        return TextParts.split(text, at: "/").map { Parameters.trimmed($0) }.filter { !$0.isEmpty }
+    }
+}
+
+extension JSONRules {
+    /// For what clients send. They write numbers of any size, and the last member of a name counts for them.
+    static let requests = JSONRules(
+        // Of a parameter within a body: numbers may be written out longer than they came.
+        maximumBytes: 4 * APIRouter.maximumBodyBytes, maximumDepth: 16, maximumValues: 100_000,
+        maximumNameBytes: 256,
+        repeatedMembers: .lastCounts, largeIntegers: .doubles)
+}

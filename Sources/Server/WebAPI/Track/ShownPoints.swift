@@ -1,4 +1,5 @@
 import Geodesy
+import JSON
 import RoadMatching
 import TrackAnalysis
 import TrackModel
@@ -130,5 +131,190 @@ extension TrackCleaner {
         cleaner.finish(to: &kept)
         kept.forEach(body)
         return cleaner.drops
+    }
+}
+
+/// A stored point as an answer shows it, or a corner of a road between stored points.
+struct ShownPoint: Sendable {
+    /// Of a corner, only time and place mean anything.
+    let stored: StoredPoint
+    /// What processing tells of the point; nil for a track as it was uploaded.
+    let processing: Processing?
+
+    struct Processing: Sendable {
+        /// Nil when the client said how the entity travels.
+        let travel: TravelKind?
+        /// Nil when no road is known.
+        let road: RoadLabel?
+    }
+
+    /// What added the point; nil for a stored point.
+    let supplement: TrackLine.Kind?
+
+    /// As it was uploaded.
+    init(_ stored: StoredPoint) {
+        self.stored = stored
+        processing = nil
+        supplement = nil
+    }
+
+    /// As it is in the processed track: a point of a stop stands at the mean place of the stop, and at rest; a matched
+    /// point is on its road. `place`: of a point that was moved. A point of a stop keeps the course that was uploaded: clients whose
+    /// points all have one read it of each point without asking.
+    init(_ stored: StoredPoint, at place: Coordinate?, isInStop: Bool, travel: TravelKind?, road: RoadLabel?) {
+        var point = stored.point
+        if let place {
+            point.fix.coordinate = place
+            point.coordinateType = .wgs84
+        }
+        if isInStop { point.fix.speed = 0 }
+        self.stored = StoredPoint(point, received: stored.received)
+        processing = Processing(travel: travel, road: road)
+        supplement = nil
+    }
+
+    /// The point where its sample is.
+    static func placed(_ point: TrackPoint, _ sample: TrackSample) -> TrackPoint {
+        guard let place = Coordinate(latitudeE7: sample.latitudeE7, longitudeE7: sample.longitudeE7) else {
+            return point
+        }
+        var point = point
+        point.fix.coordinate = place
+        point.coordinateType = .wgs84
+        return point
+    }
+
+    /// A corner of a road; nil for one that is nowhere on the earth.
+    init?(_ corner: RoadVertex, _ kind: TrackLine.Kind) {
+        guard let place = Coordinate(latitude: corner.place.latitude, longitude: corner.place.longitude) else {
+            return nil
+        }
+        let fix = Fix(time: corner.time, coordinate: place)
+        stored = StoredPoint(TrackPoint(fix), received: corner.time)
+        processing = nil
+        supplement = kind
+    }
+}
+
+extension ShownPoint.Processing {
+    /// Members that only a processed point has.
+    func write(_ fix: Fix, to object: inout JSONWriter) {
+        object.member("locate_mode", Self.locateMode(of: fix))
+        if let transportMode { object.member("transport_mode", transportMode) }
+        road?.write(to: &object)
+    }
+
+    /// How the place was found, in the words of the published service.
+    static func locateMode(of fix: Fix) -> String {
+        fix.mode != nil || fix.accuracy.map { $0 <= 200 } == true ? "GPS/北斗定位" : "未知"
+    }
+
+    /// In the words of the published service.
+    var transportMode: String? {
+        switch travel {
+        case .standing: "停留"
+        case .walking: "步行"
+        case .riding: "骑行"
+        case .driving: "驾车"
+        case nil: nil
+        }
+    }
+}
+
+/// A processed track in the order in which it is shown: its samples, and between them the points that roads add, thinned.
+///
+/// Takes the samples of the cleaned track one by one, and holds no more of them than the thinning does.
+struct TrackLine {
+    /// The value of `_supplement`.
+    enum Kind: Int64, Sendable {
+        case matched = 1
+        case routed = 2
+    }
+
+    /// What roads add.
+    struct Additions {
+        var match: MatchedTrack?
+        /// With the believed routes across them, whose points are shown.
+        var interruptions: [Interruption] = []
+        var routes: RoadRoutes?
+    }
+
+    /// Of the samples, by their indices.
+    private let travel: (TrackSample) -> TravelKind?
+    private let additions: Additions
+    private let options: WebAPIOptions
+    /// Points of the track; corners have the indices after them.
+    private let count: Int
+    private var corners: [(vertex: RoadVertex, kind: Kind)] = []
+    /// By the indices of the samples; empty without a match.
+    private var edges: [RoadEdge?]
+    /// Samples so far, and interruptions that are behind them.
+    private var position = 0
+    private var passed = 0
+    private var thinning: TimeRatioThinning?
+    private var buffer: [TrackSample] = []
+
+    private(set) var shown: ShownPoints
+    /// Of the thinning alone, also of corners.
+    private(set) var drops = DropLedger()
+
+    /// `tolerance`: of the thinning, metres; 0 keeps all.
+    init(
+        of points: StoredPoints, _ additions: Additions = Additions(), tolerance: Double, options: WebAPIOptions,
+        travel: @escaping (TrackSample) -> TravelKind?
+    ) {
+        self.travel = travel
+        self.additions = additions
+        self.options = options
+        count = points.count
+        edges = additions.match == nil ? [] : Array(repeating: nil, count: points.count)
+        thinning = tolerance > 0 ? TimeRatioThinning(metres: tolerance) : nil
+        shown = ShownPoints(of: points, isProcessed: true)
+    }
+
+    /// Takes the next sample of the cleaned track; of a matched track, the sample on its road.
+    mutating func add(_ sample: TrackSample) {
+        if passed < additions.interruptions.count, additions.interruptions[passed].end.index == sample.index {
+            let gap = additions.interruptions[passed]
+            if let route = additions.routes?.answers[passed] {
+                for corner in route.corners(from: gap.start, to: gap.end) { add(corner, .routed) }
+            }
+            passed += 1
+        }
+        if let road = additions.match?.samples[position] {
+            for corner in road.corners { add(corner, .matched) }
+            edges[sample.index] = road.edge
+        }
+        position += 1
+        thin(sample)
+    }
+
+    /// No sample comes any more.
+    mutating func finish() {
+        thinning?.finish(to: &buffer, &drops)
+        show()
+    }
+
+    private mutating func add(_ corner: RoadVertex, _ kind: Kind) {
+        corners.append((corner, kind))
+        thin(corner.sample(index: count + corners.count - 1))
+    }
+
+    private mutating func thin(_ sample: TrackSample) {
+        if thinning == nil { buffer.append(sample) } else { thinning?.add(sample, to: &buffer, &drops) }
+        show()
+    }
+
+    private mutating func show() {
+        for sample in buffer {
+            guard sample.index < count else {
+                let corner = corners[sample.index - count]
+                shown.append(corner.vertex, corner.kind)
+                continue
+            }
+            let edge = edges.isEmpty ? nil : edges[sample.index]
+            shown.append(sample, travel: travel(sample), road: edge.map { RoadLabel($0, options) })
+        }
+        buffer.removeAll(keepingCapacity: true)
     }
 }

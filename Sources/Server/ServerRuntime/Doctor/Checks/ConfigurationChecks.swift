@@ -1,4 +1,5 @@
 import Diagnosing
+import Ingest
 
 /// The configuration, and whether a server runs by it.
 enum ConfigurationChecks {
@@ -32,5 +33,15 @@ enum ConfigurationChecks {
         return facts.isClockKept
             ? .ok(.clock, "synchronised")
             : .warning(.clock, "nobody keeps the system clock synchronised", keep)
+    }
+}
+
+/// The rule by which the server takes no points, see ``ClockRule``.
+enum ClockPlausibility {
+    static func problem(_ facts: ServerFacts) -> String? {
+        guard !facts.clockMayGoBack, case .read(let store) = facts.store else {
+            return ClockRule().problem(at: facts.now)
+        }
+        return ClockRule(newest: store.newestReceived).problem(at: facts.now)
     }
 }

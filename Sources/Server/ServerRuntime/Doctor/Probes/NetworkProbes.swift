@@ -1,3 +1,4 @@
+import AlarmCallbacks
 import AsyncHTTPClient
 import Exposition
 import Gateway
@@ -7,7 +8,11 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import RoadEngine
+import RoadMatching
 import ServerIdentity
+import TrackModel
+import TrackStore
 import WebListener
 
 /// Knocks at the server's ports, and tells whether this server answers.
@@ -137,4 +142,85 @@ enum PortProbe {
     }
 
     private static func isRefusal(_ error: any Error) -> Bool { (error as? IOError)?.errnoCode == ECONNREFUSED }
+}
+
+/// Asks the road engine for its status, and for roads around the latest positions.
+enum RoadProbe {
+    private static let patience: Int64 = 4000
+
+    static func facts(_ roads: ServerConfiguration.Roads, around places: [Coordinate]) async -> RoadFacts {
+        let transport = HTTPRoadTransport(roads.url, connections: 1)
+        let facts = await facts(transport, around: places)
+        await transport.shutdown()
+        return facts
+    }
+
+    static func facts(_ transport: some RoadTransport, around places: [Coordinate]) async -> RoadFacts {
+        let status: EngineStatus
+        do throws(RoadFailure) {
+            status = try EngineStatus(try await transport.exchange(.status, within: patience))
+        } catch {
+            return .silent(sentence(error))
+        }
+        // An engine that names no actions offers all of them.
+        let missing = status.actions.isEmpty ? [] : EngineStatus.neededActions.filter { !status.actions.contains($0) }
+        return .answers(
+            version: status.version, missing: missing, tilesModified: status.tilesModified,
+            tiles: await tiles(transport, places))
+    }
+
+    private static func tiles(_ transport: some RoadTransport, _ places: [Coordinate]) async -> RoadFacts.Tiles {
+        guard !places.isEmpty else { return .noPositions }
+        do throws(RoadFailure) {
+            let reply = try await transport.exchange(LocateRequest.request(for: places), within: patience)
+            return .known(try LocateRequest.known(reply), of: places.count)
+        } catch {
+            return .failed(sentence(error))
+        }
+    }
+
+    private static func sentence(_ failure: RoadFailure) -> String {
+        switch failure {
+        case .timeout: "does not answer in time"
+        case .refused: "cannot be connected to"
+        case .busy, .open: "is busy"
+        case .invalid, .rejected: "does not answer as Valhalla does"
+        case .noMapHere: "has no roads there"
+        case .noWay: "knows no way there"
+        }
+    }
+}
+
+/// Sends the check of a URL to each operator's URL, as `fence/seturl` does.
+enum CallbackProbe {
+    private static let most = 50
+    private static let atATime = 8
+
+    static func facts(_ waiting: [WaitingAlarms], _ client: CallbackClient) async -> [CallbackFacts] {
+        var found: [CallbackFacts] = []
+        var rest = waiting.prefix(most)[...]
+        while !rest.isEmpty {
+            let turn = rest.prefix(atATime)
+            rest = rest.dropFirst(atATime)
+            found += await withTaskGroup(of: CallbackFacts.self) { group in
+                for one in turn { group.addTask { await facts(one, client) } }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+        }
+        return found.sorted { $0.service < $1.service }
+    }
+
+    private static func facts(_ waiting: WaitingAlarms, _ client: CallbackClient) async -> CallbackFacts {
+        let answer = await client.send(CallbackBody.check(of: waiting.service), to: waiting.target, of: waiting.service)
+        let problem: String? = if case .failed(let reason) = answer { reason } else { nil }
+        return CallbackFacts(
+            service: waiting.service.rawValue, url: shown(waiting.target.url), waiting: waiting.count,
+            failingSince: waiting.firstTried?.milliseconds, problem: problem)
+    }
+
+    /// Scheme, host and port.
+    static func shown(_ url: String) -> String {
+        guard let colons = url.firstRange(of: "://") else { return "a URL that is none" }
+        return String(url[..<colons.upperBound] + url[colons.upperBound...].prefix { $0 != "/" && $0 != "?" })
+    }
 }
