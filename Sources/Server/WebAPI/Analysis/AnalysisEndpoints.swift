@@ -122,9 +122,7 @@ extension AnalysisEndpoints {
         case (false, false): break
         }
     }
-}
 
-extension AnalysisEndpoints {
     /// `analysis/trips`, an addition to the published API.
     static let trips = Endpoint("analysis/trips", .get, parameters, about: \.namedEntity) {
         (call, store: any PointStore) in

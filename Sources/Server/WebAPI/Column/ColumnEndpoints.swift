@@ -41,9 +41,7 @@ extension ColumnEndpoints {
         }
         return type
     }
-}
 
-extension ColumnEndpoints {
     /// `entity/deletecolumn`, `track/deletecolumn`
     static func delete(_ kind: ColumnKind) -> Endpoint {
         Endpoint("\(kind.rawValue)/deletecolumn", .post, ["column_key"]) { (call, store: any ColumnStore) in
@@ -53,9 +51,7 @@ extension ColumnEndpoints {
             return .done
         }
     }
-}
 
-extension ColumnEndpoints {
     /// `entity/listcolumn`, `track/listcolumn`
     static func list(_ kind: ColumnKind) -> Endpoint {
         Endpoint("\(kind.rawValue)/listcolumn", .get, []) { (call, store: any ColumnStore) in

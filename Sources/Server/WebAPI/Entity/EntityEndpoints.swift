@@ -32,9 +32,7 @@ extension EntityEndpoints {
         }
         return values
     }
-}
 
-extension EntityEndpoints {
     /// `entity/update`: only what is given changes.
     static let update = Endpoint(
         "entity/update", .post, ["entity_name", "entity_desc"], columns: .entity, about: \.namedEntity
@@ -47,9 +45,7 @@ extension EntityEndpoints {
             EntityChange(name: name, description: description, values: values), in: call.service, at: call.now)
         return .done
     }
-}
 
-extension EntityEndpoints {
     /// `entity/delete`: the entity goes with its track. A vehicle may not delete even itself, unless the policy lets it ask
     /// about the whole service.
     static let delete = Endpoint("entity/delete", .post, ["entity_name"]) {
@@ -66,9 +62,7 @@ extension EntityEndpoints {
         }
         return .done
     }
-}
 
-extension EntityEndpoints {
     /// `entity/list`
     static let list = Endpoint(
         "entity/list", .get, ["filter", "coord_type_output", "page_index", "page_size"],

@@ -75,9 +75,7 @@ extension FenceEndpoints {
             throw TrackStoreError(.refusedFence, error.detail)
         }
     }
-}
 
-extension FenceEndpoints {
     /// `fence/createcirclefence` and its like.
     static func create(_ kind: FenceKind) -> Endpoint {
         Endpoint(
@@ -137,9 +135,7 @@ extension FenceEndpoints {
                 "monitored_person has \(total) fences of its own, and \(FenceLimits.mostPrivate) are the most")
         }
     }
-}
 
-extension FenceEndpoints {
     /// `fence/delete`: by numbers, by the one entity that they watch, or both.
     static let delete = Endpoint(
         "fence/delete", .post, ["fence_ids", "monitored_person"],

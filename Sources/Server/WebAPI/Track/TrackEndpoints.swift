@@ -64,9 +64,7 @@ extension TrackEndpoints {
         if page > 1, let kept = call.pages.content(of: query, as: TrackReading.self, now: call.now) { return kept }
         return try await TrackReading.reading(query, call, store)
     }
-}
 
-extension TrackEndpoints {
     /// `track/getdistance`
     static let distance = Endpoint(
         "track/getdistance", .get, TrackQuery.parameters + ["coord_type_output", "explain"], about: \.namedEntity
