@@ -99,3 +99,71 @@ package struct PreparedBatch: Sendable {
         return Content(chunks: chunks, latest: latest, record: PointRecord.encode(latest))
     }
 }
+
+/// A batch payload of any format that this program reads, see docs/formats/batch-payload.md.
+package struct EncodedPoints: Hashable, Sendable {
+    package var isCompressed: Bool
+    package var bytes: [UInt8]
+
+    package init(isCompressed: Bool, bytes: [UInt8]) {
+        self.isCompressed = isCompressed
+        self.bytes = bytes
+    }
+}
+
+/// When a stored point can have been made, to tell which point of an entity is the latest.
+///
+/// Nobody has points of the future: a point that is dated ahead of the server's clock was made when it was received, at the
+/// latest. So a wrong date hides no newer point, neither for minutes nor for years.
+package struct Recency: Hashable, Comparable, Sendable {
+    private let made: Timestamp
+    private let time: Timestamp
+
+    package init(_ point: StoredPoint) {
+        time = point.point.fix.time
+        made = min(time, point.received)
+    }
+
+    package static func < (left: Self, right: Self) -> Bool { (left.made, left.time) < (right.made, right.time) }
+
+    /// The latest of the points of one batch, of several the last; nil when there is none.
+    ///
+    /// A point that is dated ahead gives way to one behind it in the batch that is not, unless that one is older than another.
+    package static func latest(of points: [TrackPoint], received: Timestamp) -> TrackPoint? {
+        var (past, ahead): (TrackPoint?, TrackPoint?)
+        for point in points {
+            let time = point.fix.time
+            if time > received {
+                if ahead.map({ time >= $0.fix.time }) ?? true { ahead = point }
+            } else if past.map({ time >= $0.fix.time }) ?? true {
+                (past, ahead) = (point, nil)
+            }
+        }
+        return ahead ?? past
+    }
+}
+
+/// To which versions the batches of one call bring their entities, for those batches that follow others
+/// (``IngestBatch/followsBatch``).
+package struct ReachedVersions: Sendable {
+    private var versions: [EntityKey: Int64] = [:]
+    /// Entities of which a batch was not stored: what was worked out from it must not be stored either, whatever is stored
+    /// between the two.
+    private var broken: Set<EntityKey> = []
+
+    package init() {}
+
+    /// The version that a batch which follows must find; nil: there is none, it must not be stored.
+    package func version(of entity: EntityKey) -> Int64? { broken.contains(entity) ? nil : versions[entity] }
+
+    /// `isChecked`: the batch named the version that it needs (``IngestBatch/expectedVersion``), so it builds on nothing that
+    /// came before it in the call.
+    package mutating func ended(_ outcome: IngestOutcome, of entity: EntityKey, isChecked: Bool) {
+        guard case .stored(_, let version) = outcome else {
+            broken.insert(entity)
+            return
+        }
+        versions[entity] = version
+        if isChecked { broken.remove(entity) }
+    }
+}

@@ -84,3 +84,104 @@ extension StoreDecorator {
         }
     }
 }
+
+/// How far a reader has heard of the messages of a store: see ``PushStore``.
+///
+/// A store makes its marks of types of its own, which nobody else can name. So only the store can read a mark, and a store
+/// that several servers share may keep in it whatever it needs: a number is no promise there, because messages do not become
+/// visible in the order of their numbers.
+package struct PushMark: Hashable, Sendable {
+    private let content: any Hashable & Sendable
+
+    /// For stores alone.
+    package init(_ content: some Hashable & Sendable) {
+        self.content = content
+    }
+
+    /// For stores alone. Throws `.failed` when another store made the mark.
+    package func content<Content: Hashable & Sendable>(
+        as type: Content.Type
+    ) throws(TrackStoreError) -> Content {
+        guard let own = content as? Content else {
+            throw TrackStoreError(.failed, "the mark of pushes was made by another store")
+        }
+        return own
+    }
+
+    package static func == (one: PushMark, other: PushMark) -> Bool { one.content.equals(other.content) }
+
+    package func hash(into hasher: inout Hasher) { content.hash(into: &hasher) }
+}
+
+extension Equatable {
+    fileprivate func equals(_ other: any Sendable) -> Bool { self == other as? Self }
+}
+
+/// Word of a message that was queued: whose sessions are to look for it.
+package struct PushNews: Hashable, Sendable {
+    package var message: Int64
+    package var service: ServiceID
+    /// Nil: so many that all sessions of the service are to look.
+    package var entities: [String]?
+
+    package init(message: Int64, service: ServiceID, entities: [String]?) {
+        self.message = message
+        self.service = service
+        self.entities = entities
+    }
+
+    /// Beyond so many targets, names are not told.
+    package static let maximumEntities = 100
+}
+
+/// How the delivery of a push ended, for good or for now.
+package struct PushSettlement: Hashable, Sendable {
+    package enum Outcome: Hashable, Sendable {
+        /// The agent has it on its disk.
+        case acknowledged
+        /// A session did not acknowledge it in time; the next login tries again.
+        case givenUp
+    }
+
+    package var id: UInt64
+    package var outcome: Outcome
+    package var time: Timestamp
+
+    package init(id: UInt64, outcome: Outcome, time: Timestamp) {
+        self.id = id
+        self.outcome = outcome
+        self.time = time
+    }
+}
+
+/// Which pushes of a service to list; all conditions must hold.
+package struct PushFilter: Hashable, Sendable {
+    package var entity: String?
+    package var state: PushRecord.State?
+
+    package init(entity: String? = nil, state: PushRecord.State? = nil) {
+        self.entity = entity
+        self.state = state
+    }
+}
+
+/// The numbers of pushes: messages from the server to the agents. See docs/formats/track-protocol.md.
+package enum PushRules {
+    /// A server fence's alarm.
+    package static let fenceAlarm: UInt32 = 3
+    /// An alarm of a fence of another vehicle's own.
+    package static let vehicleAlarm: UInt32 = 4
+    /// What an operator's message has unless told otherwise; those up to 255 are the operator's to give a meaning.
+    package static let message: UInt32 = 65
+    package static let messages: ClosedRange<UInt32> = 65...255
+    /// Pushes other than the operator's messages that may wait for an entity. While so many wait, no message about another
+    /// entity's alarm is queued for it.
+    package static let mostWaiting = 1000
+    /// Longest body, bytes of UTF-8.
+    package static let maximumBodyBytes = 8192
+    /// Milliseconds that a push stays in the store, and the longest time in which it is delivered.
+    package static let history: Int64 = 7 * 86_400_000
+
+    /// Whether a push goes before those that vehicles cause: the operator's messages do.
+    package static func isFirst(_ type: UInt32) -> Bool { messages.contains(type) }
+}

@@ -1,4 +1,5 @@
 import Crypto
+package import TrackModel
 
 /// An access key (`ak`) as a person or an agent presents it. Never logged, never stored: see ``AccessKeyHash``.
 package struct AccessKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
@@ -42,5 +43,84 @@ package struct AccessKeyHash: Hashable, Sendable {
     package static func constantTimeEqual(_ left: Self, _ right: Self) -> Bool {
         guard left.bytes.count == right.bytes.count else { return false }
         return zip(left.bytes, right.bytes).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}
+
+/// A key with the service that it opens, as a session or a request uses it.
+package struct AccessKeyUse: Hashable, Sendable {
+    package var service: ServiceID
+    package var hash: AccessKeyHash
+
+    package init(service: ServiceID, hash: AccessKeyHash) {
+        self.service = service
+        self.hash = hash
+    }
+}
+
+/// A key's right to one service.
+package struct AccessKeyRecord: Sendable {
+    package var hash: AccessKeyHash
+    package var service: ServiceID
+    /// The `sk` of a key whose requests must be signed, as it was given to ``KeyGrant/secret``.
+    package var secret: String?
+    package var isDisabled: Bool
+    /// The app code of the service: see ``ServiceRecord/appCode``.
+    package var appCode: String?
+    package var rights: KeyRights
+
+    package init(
+        hash: AccessKeyHash, service: ServiceID, secret: String?, isDisabled: Bool, appCode: String? = nil,
+        rights: KeyRights
+    ) {
+        self.hash = hash
+        self.service = service
+        self.secret = secret
+        self.isDisabled = isDisabled
+        self.appCode = appCode
+        self.rights = rights
+    }
+
+    /// True when the service has no app code, or when this is it. Compares bytes, in a time that does not tell where they
+    /// differ.
+    package func accepts(appCode given: String) -> Bool {
+        guard let appCode else { return true }
+        let (given, wanted) = (Array(given.utf8), Array(appCode.utf8))
+        guard given.count == wanted.count else { return false }
+        return zip(given, wanted).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}
+
+/// A key that is about to be added to a service.
+package struct KeyGrant: Sendable {
+    package var hash: AccessKeyHash
+    /// The `sk` of a key whose requests must be signed.
+    package var secret: String?
+    package var rights: KeyRights
+
+    package init(_ hash: AccessKeyHash, secret: String? = nil, rights: KeyRights) {
+        self.hash = hash
+        self.secret = secret
+        self.rights = rights
+    }
+}
+
+/// A key of a service as an operator sees it: everything but the key and its secret.
+package struct KeyListing: Hashable, Sendable {
+    package var hash: AccessKeyHash
+    /// When the key was made, or added again.
+    package var created: Timestamp
+    /// Requests with this key must be signed.
+    package var isSigned: Bool
+    package var isDisabled: Bool
+    package var rights: KeyRights
+
+    package init(
+        hash: AccessKeyHash, created: Timestamp, isSigned: Bool, isDisabled: Bool, rights: KeyRights
+    ) {
+        self.hash = hash
+        self.created = created
+        self.isSigned = isSigned
+        self.isDisabled = isDisabled
+        self.rights = rights
     }
 }

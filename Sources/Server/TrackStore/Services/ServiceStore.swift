@@ -140,3 +140,93 @@ extension StoreDecorator {
         }
     }
 }
+
+package struct ServiceRecord: Hashable, Sendable {
+    package var id: ServiceID
+    package var name: String
+    package var created: Timestamp
+    /// A second value that a login (`app_code`) and a request (`mcode`) must present beside a key; nil: none.
+    package var appCode: String?
+    package var retention: Retention
+    package var answers: AnswerForms
+
+    package init(
+        id: ServiceID, name: String, created: Timestamp, appCode: String? = nil, retention: Retention = .standard,
+        answers: AnswerForms = AnswerForms()
+    ) {
+        self.id = id
+        self.name = name
+        self.created = created
+        self.appCode = appCode
+        self.retention = retention
+        self.answers = answers
+    }
+}
+
+/// How long a service keeps its points.
+package enum Retention: Hashable, Sendable, CustomStringConvertible {
+    /// As long as the server's configuration says.
+    case standard
+    case forever
+    /// 1 ... ``mostDays``.
+    case days(Int)
+
+    package static let mostDays = 36_500
+
+    /// `days`, `forever` or `default`. Nil for any other text, and for a number out of range.
+    package init?(_ text: String) {
+        switch text {
+        case "default": self = .standard
+        case "forever": self = .forever
+        default:
+            guard let days = Int(text), (1...Self.mostDays).contains(days) else { return nil }
+            self = .days(days)
+        }
+    }
+
+    /// As ``init(_:)`` reads it.
+    package var description: String {
+        switch self {
+        case .standard: "default"
+        case .forever: "forever"
+        case .days(let days): "\(days)"
+        }
+    }
+
+    /// Days for which points are kept; nil: for ever. `standard`: what the configuration says.
+    package func days(standard: Int?) -> Int? {
+        switch self {
+        case .standard: standard
+        case .forever: nil
+        case .days(let days): days
+        }
+    }
+}
+
+/// How the Web API answers the clients of one service, where the published clients disagree. Nil: as the configuration of
+/// the server says.
+package struct AnswerForms: Hashable, Sendable {
+    /// How `fence/list` writes the vertices of a fence.
+    package var vertices: VertexForm?
+    /// The status of `entity/delete` for an entity that the service does not have.
+    package var unknownEntity: UnknownEntityStatus?
+
+    package init(vertices: VertexForm? = nil, unknownEntity: UnknownEntityStatus? = nil) {
+        self.vertices = vertices
+        self.unknownEntity = unknownEntity
+    }
+}
+
+/// How the vertices of a fence are written.
+package enum VertexForm: String, Hashable, Sendable, CaseIterable {
+    /// An array of objects with `longitude` and `latitude`.
+    case objects
+    /// One text, `latitude,longitude` pairs joined by semicolons.
+    case text
+}
+
+/// What the deletion of something that is not there is.
+package enum UnknownEntityStatus: String, Hashable, Sendable, CaseIterable {
+    case notFound = "3003"
+    case success = "0"
+}

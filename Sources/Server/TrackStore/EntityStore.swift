@@ -73,3 +73,102 @@ extension StoreDecorator {
         }
     }
 }
+
+package struct EntityRecord: Hashable, Sendable {
+    package var name: String
+    package var description: String
+    package var created: Timestamp
+    package var modified: Timestamp
+    /// The stored point with the greatest time, or a newer one that was told ahead of its track.
+    package var latest: StoredPoint?
+    /// By entity column.
+    package var values: [String: String]
+
+    package init(
+        name: String, description: String, created: Timestamp, modified: Timestamp, latest: StoredPoint?,
+        values: [String: String] = [:]
+    ) {
+        self.name = name
+        self.description = description
+        self.created = created
+        self.modified = modified
+        self.latest = latest
+        self.values = values
+    }
+}
+
+package struct NewEntity: Hashable, Sendable {
+    /// Must satisfy ``EntityName``; the caller has checked.
+    package var name: String
+    /// At most 128 bytes of UTF-8; empty means none.
+    package var description: String
+    /// By entity column; those that the service does not have are ignored.
+    package var values: [String: String]
+
+    package init(name: String, description: String = "", values: [String: String] = [:]) {
+        self.name = name
+        self.description = description
+        self.values = values
+    }
+}
+
+/// What to change of an entity. A part that is not given stays as it is.
+package struct EntityChange: Hashable, Sendable {
+    package var name: String
+    /// Nil: stays.
+    package var description: String?
+    /// By entity column; those that the service does not have are ignored.
+    package var values: [String: String]
+
+    package init(name: String, description: String? = nil, values: [String: String] = [:]) {
+        self.name = name
+        self.description = description
+        self.values = values
+    }
+}
+
+/// Which entities to list; all conditions must hold.
+package struct EntityFilter: Hashable, Sendable {
+    /// Nil: any name. Unknown names match nothing. At most ``maximumNames`` different ones.
+    package var names: [String]?
+    /// Only those whose latest point is at or after this.
+    package var activeSince: Timestamp?
+    /// Only those whose latest point is before this, or that have none.
+    package var inactiveSince: Timestamp?
+    /// Only those that have exactly these values of entity columns. Unknown columns match nothing.
+    package var values: [String: String]
+
+    /// Most different names of a filter.
+    package static let maximumNames = 30_000
+
+    package init(
+        names: [String]? = nil, activeSince: Timestamp? = nil, inactiveSince: Timestamp? = nil,
+        values: [String: String] = [:]
+    ) {
+        self.names = names
+        self.activeSince = activeSince
+        self.inactiveSince = inactiveSince
+        self.values = values
+    }
+}
+
+/// A name as its bytes: Swift's `String` takes equivalent spellings for equal, the store and its clients do not.
+package struct EntityKey: Hashable, Sendable {
+    package let service: ServiceID
+    package let name: String
+
+    package init(service: ServiceID, name: String) {
+        self.service = service
+        self.name = name
+    }
+
+    package static func == (left: Self, right: Self) -> Bool {
+        left.service == right.service && left.name.utf8.elementsEqual(right.name.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(service)
+        var name = name
+        name.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
