@@ -21,7 +21,7 @@ import Testing
         "Ingest/Fences/FenceDesk.swift": (
             6, "the store is damaged; once for each fence, service or entity that is read"
         ),
-        "Ingest/IngestWriter+Fences.swift": (1, "the server starts"),
+        "Ingest/IngestWriter+Groups.swift": (1, "the server starts"),
         "Ingest/IngestWriter.swift": (4, "the store fails, at most once for each wait between two tries"),
         "RoadEngine/RoadClient.swift": (2, "the road engine begins to fail, or works again"),
         "ServerRuntime/Enrolment/EnrolmentJournal.swift": (

@@ -1,3 +1,4 @@
+package import Exposition
 package import FenceJudging
 package import Logging
 import Synchronization
@@ -285,5 +286,99 @@ extension IngestFailure {
             case .full: .full
             default: error.isRetriable ? .busy : .failed
             }
+    }
+}
+
+/// Counts since the start of the server, of batches from sessions and from the Web API.
+package struct IngestCounts: Hashable, Sendable {
+    package var storedBatches: UInt64 = 0
+    /// Batches that the store already had.
+    package var duplicateBatches: UInt64 = 0
+    /// Points of stored batches.
+    package var storedPoints: UInt64 = 0
+    /// Batches whose claim had ended: a newer login made another claim, or the entity was deleted.
+    package var replacedBatches: UInt64 = 0
+    /// Batches that were computed from an older version of the entity.
+    package var staleBatches: UInt64 = 0
+    /// Batches whose session believed more to be stored than the store had: the store lost commits.
+    package var rewoundBatches: UInt64 = 0
+    /// Batches that were not stored because the store failed.
+    package var failedBatches: UInt64 = 0
+    /// Alarms of fences of stored batches.
+    package var alarms: UInt64 = 0
+    /// Alarms and messages to other entities that were not stored, because their entity made too many: ``OutputAllowance``.
+    package var untoldAlarms: UInt64 = 0
+    package var untoldMessages: UInt64 = 0
+    /// Points of stored batches that came too late for the fences that watch their entity: a later one was judged before.
+    package var latePoints: UInt64 = 0
+    /// Points of stored batches that are dated too far ahead of the server's clock for the fences.
+    package var pointsAhead: UInt64 = 0
+    /// Fences that cannot be read and so are not judged, as far as the points of some entity asked for them: a number of now.
+    package var unreadableFences = 0
+    /// Live hints that reached the store.
+    package var hints: UInt64 = 0
+    /// The time that the store took for each committed transaction.
+    package var commits = Histogram()
+    /// Transactions that failed. A repeated transaction counts again.
+    package var failedCommits: UInt64 = 0
+
+    package init() {}
+}
+
+final class IngestCounters: Sendable {
+    private let state = Mutex(IngestCounts())
+
+    var counts: IngestCounts { state.withLock { $0 } }
+    var unreadableFences: Int { state.withLock { $0.unreadableFences } }
+
+    func committed(in duration: Duration) {
+        state.withLock { $0.commits.record(duration) }
+    }
+
+    func change(_ change: (inout IngestCounts) -> Void) {
+        state.withLock { change(&$0) }
+    }
+}
+
+/// Limits of the batches that wait for the store.
+package struct IngestLimits: Hashable, Sendable {
+    /// Most bytes of all batches that wait for the store. When they are used, the writer accepts no batch. One vehicle, and the
+    /// requests of one service together, may use a quarter.
+    package var waitingBytes = 256 << 20
+    /// Most batches of one transaction.
+    package var groupBatches = 1024
+    /// Most bytes of the batches of one transaction.
+    package var groupBytes = 32 << 20
+    /// Most rows that the batches of one transaction cause beside their points: alarms, messages and their receivers. A batch
+    /// that causes more is alone in its transaction.
+    package var groupRows = 4000
+    /// What the points and reports of one entity may cause.
+    package var output = OutputAllowance.Limits()
+    /// The waits before the new tries of a transaction whose failure may pass. If the last try fails too, the writer
+    /// reports the failure to the owners of the batches.
+    package var retries: [Duration] = [0.05, 0.2, 1, 3, 5, 10].map { .seconds($0) }
+    /// How long a request waits for room in a full queue.
+    package var requestWait: Duration = .seconds(5)
+    /// How long a request waits for the commit of its batches: twice the time of all tries of one transaction.
+    package var requestAnswer: Duration = .seconds(40)
+
+    package init() {}
+}
+
+/// Where the server's asynchronous work runs, and how it waits: in Swift's own pool and by its clock, or in a simulation.
+package struct ServerTasks: Sendable {
+    /// Nil means the thread pool of the process.
+    package var executor: (any TaskExecutor)?
+    /// Returns after the given time, or at once when the task is cancelled.
+    package var sleep: @Sendable (Duration) async -> Void
+    /// The clock that measures how long the store takes. No decision depends on it.
+    package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
+
+    package init(
+        executor: (any TaskExecutor)? = nil,
+        sleep: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
+    ) {
+        self.executor = executor
+        self.sleep = sleep
     }
 }

@@ -98,3 +98,51 @@ struct JudgedService: Sendable {
         return true
     }
 }
+
+/// What the desk knows of an entity. Only the desk has it. An object, because each batch would copy a value twice.
+final class JudgedEntity {
+    enum Own: Sendable {
+        case none
+        case some(OwnFences)
+    }
+
+    /// Nil: they must be read.
+    var own: Own?
+    var generation = 0
+    /// Nil: it must be read.
+    var state: (remembered: JudgedState, version: Int64)?
+    /// The fences by which the entity's vehicle judged; nil when the store does not know them any more.
+    var earlier: [FencesUsed: JudgingFences?] = [:]
+    /// The version of the service at which `earlier` was read.
+    var earlierOf: Int64 = 0
+}
+
+/// A table that forgets what was not used for long: about `capacity` values stay.
+struct RecentTable<Key: Hashable, Value> {
+    private let half: Int
+    private var young: [Key: Value] = [:]
+    private var old: [Key: Value] = [:]
+
+    init(capacity: Int) {
+        half = max(1, capacity / 2)
+    }
+
+    /// Reading counts as use.
+    subscript(key: Key) -> Value? {
+        mutating get {
+            if let value = young[key] { return value }
+            guard let value = old.removeValue(forKey: key) else { return nil }
+            keep(value, for: key)
+            return value
+        }
+        set {
+            old[key] = nil
+            if let newValue { keep(newValue, for: key) } else { young[key] = nil }
+        }
+    }
+
+    private mutating func keep(_ value: Value, for key: Key) {
+        if young.count >= half, young[key] == nil { (old, young) = (young, [:]) }
+        young[key] = value
+    }
+}
