@@ -1,3 +1,4 @@
+package import Exposition
 import Synchronization
 
 /// What became of the web connections of all listeners, for monitoring: by reason, never by who.
@@ -26,5 +27,18 @@ package final class WebCounters: Sendable {
 
     func ended(_ reason: ConnectionWatch.Reason) {
         state.withLock { $0.ended[reason.rawValue, default: 0] &+= 1 }
+    }
+}
+
+/// How long requests through HTTP took, from their last byte to the answer; of all listeners together.
+package final class RequestDurations: Sendable {
+    private let state = Mutex(Histogram())
+
+    package init() {}
+
+    package var histogram: Histogram { state.withLock { $0 } }
+
+    func record(_ duration: Duration) {
+        state.withLock { $0.record(duration) }
     }
 }

@@ -218,3 +218,108 @@ extension APIRequest {
         return "\(isSecure ? "https" : "http")://\(authority)"
     }
 }
+
+/// Why a port cannot be listened on: a sentence that says what to do.
+package struct WebListenerError: Error, Equatable, CustomStringConvertible {
+    package let detail: String
+
+    package init(_ detail: String) {
+        self.detail = detail
+    }
+
+    package var description: String { detail }
+}
+
+extension WebListener {
+    /// Nil when the request is no call of enrolment, or when nobody answers these.
+    func enrol(_ request: Request, _ context: ListenerContext) async throws -> Response? {
+        guard let desk else { return nil }
+        let path = String((request.head.path ?? "").prefix { $0 != "?" })
+        guard path.hasPrefix(EnrolmentCall.prefix) else { return nil }
+        let channel = context.channel
+        let address = channel.remoteAddress?.ipAddress
+        let reply: EnrolmentReply
+        if !isSecure {
+            // Its body is not looked at: what it carries has been sent readable.
+            reply = desk.refusePlainHTTP(from: address)
+        } else if let body = try await smallBody(of: request, on: channel) {
+            reply = await desk.answer(
+                EnrolmentCall(
+                    method: request.method.rawValue, path: path, body: body, address: address,
+                    origin: EnrolmentLimits.Origin(
+                        ClientAddress.group(channel.remoteAddress), site: ClientAddress.site(channel.remoteAddress))))
+        } else {
+            reply = desk.refuseLarge(from: address)
+        }
+        channel.triggerUserOutboundEvent(ConnectionGuard.Event.answerMade(bytes: reply.body.count), promise: nil)
+        var fields = HTTPFields()
+        fields[.contentType] = "application/json; charset=utf-8"
+        fields[.cacheControl] = "no-store"
+        fields[.contentLength] = String(reply.body.count)
+        if let seconds = reply.retryAfter { fields[.retryAfter] = String(seconds) }
+        return Response(
+            status: HTTPResponse.Status(code: reply.status), headers: fields,
+            body: request.method == .head ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: reply.body)))
+    }
+
+    /// Nil when it is too large.
+    private func smallBody(of request: Request, on channel: any Channel) async throws -> [UInt8]? {
+        let most = EnrolmentCall.maximumBodyBytes
+        guard (request.headers[.contentLength].flatMap { Int($0) } ?? 0) <= most else { return nil }
+        channel.triggerUserOutboundEvent(ConnectionGuard.Event.bodyWanted, promise: nil)
+        var body: [UInt8] = []
+        for try await piece in request.body {
+            guard body.count + piece.readableBytes <= most else { return nil }
+            body += piece.readableBytesView
+        }
+        return body
+    }
+
+    /// A file, or the part of it that the client wants to go on with.
+    func respond(
+        with file: ServedFile, _ former: HTTPFields, to request: Request, _ context: ListenerContext
+    ) async throws -> Response {
+        var fields = former
+        fields[.acceptRanges] = "bytes"
+        let last = file.bytes - 1
+        var (status, range): (HTTPResponse.Status, ClosedRange<Int64>) = (.ok, 0...max(last, 0))
+        switch Self.range(request.headers[.range], last: last) {
+        case .all: break
+        case .part(let part):
+            (status, range) = (.partialContent, part)
+            fields[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound)/\(file.bytes)"
+        case .beyond:
+            fields[.contentRange] = "bytes */\(file.bytes)"
+            fields[.contentLength] = "0"
+            return Response(status: .rangeNotSatisfiable, headers: fields, body: ResponseBody())
+        }
+        fields[.contentLength] = String(range.count)
+        guard request.method != .head else { return Response(status: status, headers: fields, body: ResponseBody()) }
+        let body = try await FileIO().loadFile(
+            path: path(of: file), range: Int(range.lowerBound)...Int(range.upperBound), context: context,
+            chunkLength: Self.pieceBytes)
+        return Response(status: status, headers: fields, body: body)
+    }
+
+    enum WantedRange: Hashable {
+        case all
+        case part(ClosedRange<Int64>)
+        case beyond
+    }
+
+    /// One range of bytes (RFC 9110, 14.2). A header that is something else counts as none, which the RFC allows.
+    static func range(_ header: String?, last: Int64) -> WantedRange {
+        guard let header, header.hasPrefix("bytes="), last >= 0 else { return .all }
+        let ends = header.dropFirst(6).split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        guard ends.count == 2 else { return .all }
+        switch (Int64(ends[0]), Int64(ends[1])) {
+        case (let first?, let end?) where first >= 0 && first <= end:
+            return first > last ? .beyond : .part(first...min(end, last))
+        case (let first?, nil) where first >= 0 && ends[1].isEmpty:
+            return first > last ? .beyond : .part(first...last)
+        case (nil, let count?) where ends[0].isEmpty && count > 0:
+            return .part(max(0, last - count + 1)...last)
+        default: return .all
+        }
+    }
+}
