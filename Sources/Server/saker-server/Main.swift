@@ -1,7 +1,12 @@
 import ArgumentParser
+import ConfigurationFile
+import Diagnosing
 import FenceCommands
 import Glibc
+import JSON
+import Logging
 import ServerRuntime
+import Systemd
 import Terminal
 import TrackModel
 
@@ -58,4 +63,100 @@ struct SakerServer: AsyncParsableCommand {
             Certificates.self, Pushes.self, Fences.self, Districts.self, ImportTracks.self, Backups.self, Doctor.self,
         ],
         defaultSubcommand: Serve.self)
+}
+
+struct ConfigurationOption: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "The configuration file. Default: the first of \(ServerConfiguration.usualPaths.joined(separator: ", ")).",
+            valueName: "file"))
+    var config: String?
+
+    /// Reads the configuration. A command of root goes on as the user whose files the configuration names (``WorkingUser``).
+    func load(for need: WorkingUser.Need = .store) throws -> ServerConfiguration {
+        let configuration: ServerConfiguration
+        do throws(ConfigurationError) {
+            configuration = try ServerConfiguration.load(path: config)
+        } catch {
+            throw ServerError(.configuration, error.detail)
+        }
+        try WorkingUser.take(for: need, configuration)
+        return configuration
+    }
+}
+
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run the server until SIGTERM or SIGINT.",
+        discussion: "SIGHUP reads certificates and the log level again. Logs go to standard error, or to the journal.")
+
+    @OptionGroup var file: ConfigurationOption
+
+    @Flag(help: "Print the configuration in force as TOML, secrets hidden and defaults marked, and end.")
+    var printConfig = false
+
+    @Flag(help: "Check the configuration, the certificates and the store, and end.")
+    var check = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Write the ports in use as JSON into this file once all of them listen: {\"device\":7443,\"https\":8443}.",
+            valueName: "file"))
+    var portsFile: String?
+
+    func run() async throws {
+        let configuration = try file.load()
+        if printConfig {
+            Output.print(text: configuration.effective.toml)
+            return
+        }
+        let threshold = LogThreshold(configuration.logLevel)
+        let make = SystemLog.handlerFactory(identifier: "saker-server", level: .trace)
+        LoggingSystem.bootstrap { AdjustableLogHandler(make($0), threshold: threshold) }
+        let logger = Logger(label: "saker-server")
+        for warning in configuration.effective.warnings {
+            logger.warning("\(warning)", metadata: ["message_id": "\(MessageID.credentialWarning)"])
+        }
+        let runtime = ServerRuntime(
+            configuration: configuration, portsFile: portsFile, notifier: .takingEnvironment(), threshold: threshold,
+            logger: logger)
+        guard check else { return try await runtime.run() }
+        try await runtime.check()
+        Output.print("\(configuration.effective.path) is sound.")
+    }
+}
+
+/// `saker-server doctor`
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Check everything that can keep this server from its work, and say what to do.",
+        discussion: """
+            Checks the configuration, certificates, disk, store, ports, clock, road engine and the URLs for alarms. Needs no \
+            running server, and changes nothing. It writes and removes one small file beside the store, and sends each URL \
+            the check that fence/seturl sends. With sudo it can read all files. Exit codes: 0 no check failed, 1 a check \
+            failed, 2 wrong usage.
+            """)
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "The configuration file. Default: the first of \(ServerConfiguration.usualPaths.joined(separator: ", ")).",
+            valueName: "file"))
+    var config: String?
+
+    @Flag(help: "Print the checks as one line of JSON.")
+    var json = false
+
+    func run() async throws {
+        let list = await ServerDoctor(configuration: config, beforeStore: WorkingUser.takeForStore).examine()
+        if json {
+            Output.print(json: list.json.description)
+        } else {
+            let lines = list.lines(
+                ending: "Nothing keeps this server from its work.", width: TerminalSize.columns)
+            for line in lines { Output.print(line) }
+        }
+        if list.hasFailure { Glibc.exit(1) }
+    }
 }
