@@ -1,3 +1,4 @@
+import FenceJSON
 import Geofencing
 import TrackModel
 package import TrackStore
@@ -145,5 +146,61 @@ extension AlarmPoint {
     fileprivate init(_ point: FencePoint, received: Timestamp) {
         self.init(
             time: point.time, place: point.place, accuracy: point.accuracy, speed: point.speed, received: received)
+    }
+}
+
+/// How much the points of a batch may bring about. What is beyond is counted and not made.
+package struct AlarmBudget: Hashable, Sendable {
+    package var alarms: Int
+    /// Messages to other entities than the one that moved.
+    package var messages: Int
+    package var untoldAlarms = 0
+    package var untoldMessages = 0
+
+    package init(alarms: Int = .max, messages: Int = .max) {
+        (self.alarms, self.messages) = (alarms, messages)
+    }
+
+    /// False: there is no room for a further alarm.
+    package mutating func takeAlarm() -> Bool {
+        guard alarms > 0 else {
+            untoldAlarms += 1
+            return false
+        }
+        alarms -= 1
+        return true
+    }
+
+    /// All of the messages of one alarm, or none: false.
+    package mutating func takeMessages(_ count: Int) -> Bool {
+        guard count <= messages else {
+            untoldMessages += count
+            return false
+        }
+        messages -= count
+        return true
+    }
+}
+
+extension Alarm {
+    /// The alarm as pushes carry it; parameters that do not fit into a push are left out.
+    package func body(of entity: String, isRemote: Bool) -> String {
+        var body = AlarmBody(
+            key, of: entity, action: action, fence: fence, revision: revision, name: name,
+            point: AlarmBody.Point(point), crossing: crossing)
+        body.group = group
+        body.previous = previous.map(AlarmBody.Point.init)
+        body.inside = inside
+        body.skipped = skipped
+        body.speedLimit = speedLimit
+        body.isRemote = isRemote
+        body.parameters = parameters
+        return body.text(most: PushRules.maximumBodyBytes)
+    }
+}
+
+extension AlarmBody.Point {
+    fileprivate init(_ point: AlarmPoint) {
+        self.init(time: point.time, place: point.place, accuracy: point.accuracy, received: point.received)
     }
 }

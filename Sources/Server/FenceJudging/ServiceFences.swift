@@ -1,4 +1,4 @@
-import Geofencing
+package import Geofencing
 import TrackModel
 package import TrackStore
 
@@ -125,5 +125,66 @@ package struct OwnFences: Sendable {
         guard !plans.isEmpty else { return nil }
         set = FenceSet(plans)
         self.labels = labels
+    }
+}
+
+/// What an alarm tells of its fence beside the verdict.
+struct FenceLabel: Hashable, Sendable {
+    let name: String
+    let group: String?
+    let reactions: [FenceReaction]
+    /// Kept only for those that are told remotely.
+    let watch: FenceWatch
+
+    init(_ fence: Fence) {
+        name = fence.definition.name
+        group = fence.definition.group
+        reactions = fence.definition.reactions
+        watch = reactions.contains(where: \.isRemote) ? fence.definition.watch : .nobody
+    }
+}
+
+/// What a named time zone stands for; nil when the name is not known here.
+package typealias ZoneTable = @Sendable (String) -> ZoneOffsets?
+
+extension Fence {
+    /// Nil when the fence's time zone is not known: then it cannot be judged.
+    func plan(watchedSince time: Timestamp, _ zones: ZoneTable) -> FencePlan? {
+        var zone: ZoneOffsets?
+        if case .named(let name)? = definition.validity?.zone { zone = zones(name) }
+        return try? plan(from: time, zone: zone)
+    }
+}
+
+/// The labels of the fences of a service. A change costs no copy of all of them, also while others hold the labels as they
+/// were before.
+struct FenceLabels: Sendable {
+    /// It changes only when all of them are put together anew.
+    private let packed: [Int32: FenceLabel]
+    /// Nil: the fence is not there any more.
+    private var changed: [Int32: FenceLabel?] = [:]
+    private(set) var count: Int
+
+    init(_ labels: [Int32: FenceLabel] = [:]) {
+        packed = labels
+        count = labels.count
+    }
+
+    subscript(fence: Int32) -> FenceLabel? {
+        get {
+            if let change = changed[fence] { return change }
+            return packed[fence]
+        }
+        set {
+            count += (newValue == nil ? 0 : 1) - (self[fence] == nil ? 0 : 1)
+            changed[fence] = .some(newValue)
+        }
+    }
+
+    /// The same labels, without a list of changes.
+    func rebuilt() -> FenceLabels {
+        var labels = packed
+        for (fence, label) in changed { labels[fence] = label }
+        return FenceLabels(labels)
     }
 }
