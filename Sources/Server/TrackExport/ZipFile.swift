@@ -204,3 +204,87 @@ extension [UInt8] {
         return value
     }
 }
+
+/// The content of one entry of a ``ZipFile``, piece by piece. Its checksum is checked at the end.
+package final class ZipEntryReader {
+    private static let pieceBytes = 65_536
+
+    private let file: ZipFile
+    private let entry: ZipFile.Entry
+    private var position: UInt64
+    private let end: UInt64
+    private var inflater: Inflater
+    private var checksum: UInt32 = 0
+    private var count: UInt64 = 0
+
+    init(_ file: ZipFile, _ entry: ZipFile.Entry, _ range: Range<UInt64>) throws(CompressionError) {
+        inflater = try Inflater()
+        (self.file, self.entry) = (file, entry)
+        (position, end) = (range.lowerBound, range.upperBound)
+    }
+
+    /// Nil at the end.
+    package func next() throws(ZipFile.Failure) -> [UInt8]? {
+        guard let piece = try unpacked() else {
+            guard entry.method == 0 || inflater.hasEnded, count == entry.bytes, checksum == entry.checksum else {
+                throw file.damaged(entry.name)
+            }
+            return nil
+        }
+        checksum = crc32(piece, continuing: checksum)
+        count += UInt64(piece.count)
+        guard count <= entry.bytes else { throw file.damaged(entry.name) }
+        return piece
+    }
+
+    private func unpacked() throws(ZipFile.Failure) -> [UInt8]? {
+        guard entry.method == 8 else { return try packed() }
+        while true {
+            do throws(CompressionError) {
+                if let piece = try inflater.next() { return piece }
+            } catch {
+                throw file.damaged(entry.name)
+            }
+            guard !inflater.hasEnded, let more = try packed() else { return nil }
+            inflater.feed(more)
+        }
+    }
+
+    private func packed() throws(ZipFile.Failure) -> [UInt8]? {
+        guard position < end else { return nil }
+        let piece = try file.bytes(at: position, count: Int(min(end - position, UInt64(Self.pieceBytes))))
+        position += UInt64(piece.count)
+        return piece
+    }
+}
+
+/// Cuts text that comes in pieces into its lines. Holds at most one line.
+package struct LineCutter {
+    private let maximum: Int
+    private var line: [UInt8] = []
+
+    /// `maximum`: bytes of a line. Of a longer line its first `maximum + 1` bytes are a line.
+    package init(maximum: Int) { self.maximum = maximum }
+
+    /// The lines that end in this piece, without their ends.
+    package mutating func cut(_ piece: [UInt8]) -> [[UInt8]] {
+        var lines: [[UInt8]] = []
+        var rest = piece[...]
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            add(rest[..<end])
+            lines.append(line)
+            line = []
+            rest = rest[(end + 1)...]
+        }
+        add(rest)
+        return lines
+    }
+
+    /// The last line, when no end stands behind it.
+    package mutating func finish() -> [UInt8]? {
+        defer { line = [] }
+        return line.isEmpty ? nil : line
+    }
+
+    private mutating func add(_ bytes: ArraySlice<UInt8>) { line += bytes.prefix(max(0, maximum + 1 - line.count)) }
+}
