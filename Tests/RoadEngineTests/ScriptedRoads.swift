@@ -1,9 +1,15 @@
+import Geodesy
+import JSON
+import Logging
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import Synchronization
+import TrackAnalysis
+import TrackModel
 import TrackTestKit
 
+@testable import RoadEngine
 @testable import RoadMatching
 
 /// A road engine behind a port of the kernel's choice that does what a test tells it.
@@ -154,5 +160,36 @@ final class ScriptedRoads: Sendable {
             write(Array("1\r\n \r\n".utf8), context)
             context.eventLoop.scheduleTask(in: .milliseconds(20)) { place.value.0.drip(place.value.1) }
         }
+    }
+}
+
+let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+/// A clock that a test moves.
+final class HandClock: Sendable {
+    private let time = Mutex(MonotonicTime(milliseconds: 1_000_000))
+    var now: MonotonicTime { time.withLock { $0 } }
+    func move(_ milliseconds: Int64) { time.withLock { $0 += milliseconds } }
+}
+
+/// A drive on the made road: 20 m/s, a sample every two seconds, 3 m beside the road.
+func drive(_ count: Int, from start: Double = 30) -> [TrackSample] {
+    (0..<count).map { number in
+        let place = MadeRoad.place(start + Double(number) * 40, left: 3)
+        return TrackSample(
+            index: number, time: 1_767_600_000_000 + Int64(number) * 2000,
+            latitudeE7: Int32((place.latitude * 1e7).rounded()),
+            longitudeE7: Int32((place.longitude * 1e7).rounded()), speed: 2000)
+    }
+}
+
+extension RoadClient {
+    func errand(_ owner: String = "1/van", _ mode: TravelMode = .driving) -> RoadErrand {
+        RoadErrand(owner: owner, mode: mode, speedCap: 200 / 3.6, deadlines: deadlines(.usual))
+    }
+
+    /// The state after matching a drive.
+    func state(_ count: Int = 100, _ owner: String = "1/van") async -> RoadsState {
+        await match(drive(count), errand(owner)).state
     }
 }

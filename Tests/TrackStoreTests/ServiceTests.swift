@@ -1,6 +1,43 @@
 import Testing
 import TrackModel
-import TrackStore
+
+@testable import TrackStore
+
+@Suite struct AccessKeyTests {
+    @Test func aKeyIsThirtyTwoLettersAndDigitsThatAreNeverMistakenForEachOther() {
+        var generator = SystemRandomNumberGenerator()
+        let key = AccessKey.generate(using: &generator).revealed
+        #expect(key.utf8.count == 32)
+        #expect(key.allSatisfy { "0123456789abcdefghjkmnpqrstvwxyz".contains($0) })
+        #expect(AccessKey.generate(using: &generator).revealed != key)
+    }
+
+    @Test func aKeyIsNeverPrinted() {
+        let key = AccessKey("abcdefgh")
+        var dumped = ""
+        dump([key.description: [1]], to: &dumped)
+        #expect(!"\(key) \(String(reflecting: key)) \(dumped)".contains("abcdefgh"))
+        #expect(key.revealed == "abcdefgh")
+    }
+
+    @Test func theHashIsSHA256OfTheKeysBytes() {
+        // FIPS 180-2, appendix B.1.
+        let hex = AccessKey("abc").hash.bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        #expect(hex == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+    }
+
+    @Test func hashesAreEqualWhenAllTheirBytesAre() {
+        let hash = AccessKey("abc").hash
+        #expect(AccessKeyHash.constantTimeEqual(hash, AccessKey("abc").hash))
+        for index in hash.bytes.indices {
+            var other = hash.bytes
+            other[index] ^= 1
+            #expect(!AccessKeyHash.constantTimeEqual(hash, AccessKeyHash(bytes: other)))
+        }
+        #expect(!AccessKeyHash.constantTimeEqual(hash, AccessKeyHash(bytes: Array(hash.bytes.dropLast()))))
+        #expect(!AccessKeyHash.constantTimeEqual(hash, AccessKeyHash(bytes: hash.bytes + [0])))
+    }
+}
 
 @Suite struct KeyRightsTests {
     @Test(arguments: [
@@ -65,5 +102,19 @@ import TrackStore
         let rights = KeyRights(.read, end: Timestamp(seconds: 10))
         #expect(!rights.hasEnded(at: Timestamp(milliseconds: 9999)) && rights.hasEnded(at: Timestamp(seconds: 10)))
         #expect(!KeyRights(.read).hasEnded(at: Timestamp(milliseconds: .max)))
+    }
+}
+
+@Suite struct RetentionTests {
+    @Test func aTextSaysHowLong() {
+        #expect(Retention("1") == .days(1) && Retention("36500") == .days(36_500))
+        #expect(Retention("forever") == .forever && Retention("default") == .standard)
+        for text in ["0", "36501", "-1", "", "90d", "Forever", " 90"] { #expect(Retention(text) == nil, "\(text)") }
+        for retention in [Retention.days(7), .forever, .standard] { #expect(Retention("\(retention)") == retention) }
+    }
+
+    @Test func theDefaultIsThatOfTheConfiguration() {
+        #expect(Retention.standard.days(standard: 30) == 30 && Retention.standard.days(standard: nil) == nil)
+        #expect(Retention.forever.days(standard: 30) == nil && Retention.days(7).days(standard: 30) == 7)
     }
 }
