@@ -1,4 +1,4 @@
-/// A guarantee of the design that a history broke; the numbers are those of docs/testing.md.
+/// A guarantee of the design that a history broke; the numbers are those of docs/simulation.md.
 package struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Guarantee: Int, Hashable, Sendable, CaseIterable {
         case exactlyOnce = 1
