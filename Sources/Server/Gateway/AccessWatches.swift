@@ -34,6 +34,8 @@ final class KeyWatch: Sendable {
                 try await look()
                 isFailing = false
             } catch {
+                // The end of the server cuts a reading short.
+                guard !Task.isCancelled else { return }
                 if !isFailing { logger.error("The store cannot tell of keys", metadata: ["reason": "\(error.detail)"]) }
                 isFailing = true
             }
@@ -86,6 +88,8 @@ final class ServiceWatch: Sendable {
                 try await look()
                 isFailing = false
             } catch {
+                // The end of the server cuts a reading short.
+                guard !Task.isCancelled else { return }
                 if !isFailing {
                     logger.error("The store cannot tell of services", metadata: ["reason": "\(error.detail)"])
                 }
@@ -154,6 +158,7 @@ final class DeviceWatch: Sendable {
                 try await look(&heard)
                 isFailing = false
             } catch {
+                guard !Task.isCancelled else { return }
                 // Nobody knows what was changed before the first answer.
                 heard.mark = heard.mark ?? 0
                 if !isFailing {

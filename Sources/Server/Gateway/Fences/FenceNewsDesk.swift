@@ -37,6 +37,8 @@ final class FenceNewsDesk: Sendable {
                     for link in registry.links { link.perform { $0.fencesMayHaveChanged() } }
                 }
             } catch {
+                // The end of the server cuts a reading short.
+                guard !Task.isCancelled else { return }
                 if !isFailing {
                     logger.error(
                         "The store cannot tell of changed fences", metadata: ["reason": "\(error.detail)"])

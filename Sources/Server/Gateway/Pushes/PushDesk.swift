@@ -80,6 +80,8 @@ final class PushDesk: Sendable {
                 for message in news { tell(message) }
                 if news.count == Self.newsAtOnce { continue }
             } catch {
+                // The end of the server cuts a reading short.
+                guard !Task.isCancelled else { return }
                 if !isFailing {
                     logger.error("The store cannot tell of pushes", metadata: ["reason": "\(error.detail)"])
                 }

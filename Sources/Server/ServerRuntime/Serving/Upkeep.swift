@@ -38,10 +38,13 @@ struct Merging: Service {
                 replaced += count
             }
         } catch {
-            hasFailed = true
-            logger.warning(
-                "merging failed and is tried again later",
-                metadata: ["reason": "\(error.detail)"])
+            // The end of the server cuts a reading short.
+            hasFailed = !Task.isCancelled
+            if hasFailed {
+                logger.warning(
+                    "merging failed and is tried again later",
+                    metadata: ["reason": "\(error.detail)"])
+            }
         }
         // A round that was cut short has not seen everything.
         let isWhole = !hasFailed && !Task.isCancelled
@@ -112,6 +115,7 @@ struct PushCleanup: RepeatedWork {
                 try await store.removeFenceNews(before: news, limit: Self.atOnce)
             }
         } catch {
+            guard !Task.isCancelled else { return }
             logger.warning(
                 "old pushes, alarms or news of fences could not be removed, which is tried again later",
                 metadata: ["reason": "\(error.detail)"])
@@ -216,6 +220,7 @@ struct PointRetention: RepeatedWork {
                     metadata: ["service": "\(service.id.rawValue)", "points": "\(removed)", "days": "\(days)"])
             }
         } catch {
+            guard !Task.isCancelled else { return }
             logger.warning(
                 "old points could not be removed, which is tried again later", metadata: ["reason": "\(error.detail)"])
         }
@@ -272,6 +277,7 @@ struct ServiceRemoving: RepeatedWork {
                 removed += count
             }
         } catch {
+            guard !Task.isCancelled else { return }
             logger.warning(
                 "what is left of deleted services could not be removed, which is tried again later",
                 metadata: ["reason": "\(error.detail)"])
