@@ -195,10 +195,13 @@ enum Schema {
         proofs,
         fenceMakers,
         pushOrder,
+        watchVersions,
     ]
 
     /// What a step does beside its statements, by the version that it reaches: it needs code that SQL does not have.
-    private static let fillings: [Int: @Sendable (any SQLConnection) throws -> Void] = [10: { try fillSearch($0) }]
+    private static let fillings: [Int: @Sendable (any SQLConnection) throws -> Void] = [
+        10: { try fillSearch($0) }, 24: { try fillWatchVersions($0) },
+    ]
 
     /// Runs the steps that the file has not seen, each in a transaction of its own.
     /// `last`: the schema to stop at.

@@ -28,24 +28,29 @@ struct FenceHistory {
 
     // MARK: Writing
 
-    /// Keeps the present state of a fence that the change `version` replaces or deletes. Its content is not read, so a
-    /// damaged fence can be deleted.
-    func keep(_ fence: Int32, of service: ServiceID, until version: Int64, at now: Timestamp) throws {
+    /// Keeps the present state of a fence that the change `version` replaces or deletes.
+    ///
+    /// `former`: the state. Its names are not kept with it: they have rows of their own, so a state costs the same whomever it
+    /// watches. Nil: the content is not read, so a damaged fence can be deleted.
+    func keep(
+        _ fence: Int32, _ former: Fence? = nil, of service: ServiceID, until version: Int64, at now: Timestamp
+    ) throws {
         try database.statement(
             """
             INSERT INTO former_fence (service, fence, version, until, replaced, everyone_since, content)
-            SELECT service, id, version, ?, ?, everyone_since, content FROM fence WHERE service = ? AND id = ?
+            SELECT service, id, version, ?, ?, everyone_since, COALESCE(?, content) FROM fence
+            WHERE service = ? AND id = ?
             """
-        ).execute([version, now.milliseconds, service.rawValue, fence])
+        ).execute([version, now.milliseconds, former?.withoutNames?.encoded, service.rawValue, fence])
     }
 
     /// Keeps that a fence watched an entity by name until the change `version`; nil: all that it watched.
     func keepWatch(of name: String?, by fence: Int32, of service: ServiceID, until version: Int64) throws {
         try database.statement(
             """
-            INSERT INTO former_watch (service, entity, fence, until, since)
-            SELECT service, entity, fence, ?, since FROM fence_watch
-            WHERE service = ? AND fence = ? AND (?4 IS NULL OR entity = ?4)
+            INSERT INTO former_watch (service, entity, fence, until, since, version)
+            SELECT service, entity, fence, ?1, since, version FROM fence_watch
+            WHERE service = ?2 AND fence = ?3 AND (?4 IS NULL OR entity = ?4)
             """
         ).execute([version, service.rawValue, fence, name])
     }
@@ -103,22 +108,40 @@ struct FenceHistory {
         var found = try everyone.rows([entity.service.rawValue, version]) { row in
             try row.readable(&unreadable, FormerFence.init)
         }.compactMap(\.self)
-        // Whom a fence still watches has no row of former times; of several former times the earliest end counts.
         let named = try database.statement(
             """
-            SELECT f.fence, w.since, f.replaced, f.content, MIN(w.until) FROM (
-                SELECT fence, since, \(Int64.max) AS until FROM fence_watch WHERE service = ?1 AND entity = ?2
+            SELECT f.fence, w.since, f.replaced, f.content FROM (
+                SELECT fence, since FROM fence_watch WHERE service = ?1 AND entity = ?2 AND version <= ?3
                 UNION ALL
-                SELECT fence, since, until FROM former_watch WHERE service = ?1 AND entity = ?2 AND until > ?3) w
+                SELECT fence, since FROM former_watch
+                WHERE service = ?1 AND entity = ?2 AND until > ?3 AND version <= ?3) w
             JOIN former_fence f ON f.service = ?1 AND f.fence = w.fence AND f.version <= ?3 AND f.until > ?3
-            WHERE f.everyone_since IS NULL GROUP BY f.fence
+            WHERE f.everyone_since IS NULL
             """)
         let formerly = try named.rows([entity.service.rawValue, entity.name, version]) { row in
             try row.readable(&unreadable, FormerFence.init)
         }
-        found += formerly.compactMap(\.self)
-            .filter { $0.fence.definition.watch.contains(entity.name) }
+        for case var former? in formerly {
+            former.fence = former.fence.watching(try watch(of: former.fence.id, of: entity.service, at: version))
+            found.append(former)
+        }
         return found
+    }
+
+    /// Whom a fence watched by name at a version.
+    private func watch(of fence: Int32, of service: ServiceID, at version: Int64) throws -> FenceWatch {
+        let names = try database.statement(
+            """
+            SELECT entity FROM fence_watch WHERE service = ?1 AND fence = ?2 AND version <= ?3
+            UNION ALL
+            SELECT entity FROM former_watch WHERE service = ?1 AND fence = ?2 AND until > ?3 AND version <= ?3
+            """)
+        let found = try names.values(String.self, [service.rawValue, fence, version])
+        do throws(FenceError) {
+            return try FenceWatch(found)
+        } catch {
+            throw TrackStoreError(.corrupt, "whom the fence \(fence) watched cannot be read: \(error.description)")
+        }
     }
 
     /// When the fence of a version first got another revision, was deleted, or watched the entity no longer; of a fence to which
@@ -126,15 +149,18 @@ struct FenceHistory {
     private func end(of fence: Fence, for entity: EntityKey, at version: Int64) throws -> Timestamp? {
         let states = try database.statement(
             """
-            SELECT replaced, content FROM former_fence WHERE service = ?1 AND fence = ?2 AND until > ?3
-            ORDER BY version
+            SELECT f.replaced, f.content, f.everyone_since IS NOT NULL
+                OR EXISTS (SELECT 1 FROM fence_watch w WHERE w.service = ?1 AND w.entity = ?4 AND w.fence = ?2
+                    AND w.version <= f.version)
+                OR COALESCE((SELECT w.version FROM former_watch w WHERE w.service = ?1 AND w.entity = ?4 AND w.fence = ?2
+                    AND w.until > f.version ORDER BY w.until LIMIT 1) <= f.version, 0)
+            FROM former_fence f WHERE f.service = ?1 AND f.fence = ?2 AND f.until > ?3 ORDER BY f.version
             """)
         var end: Timestamp?
-        try states.run([entity.service.rawValue, fence.id, version]) { row in
+        try states.run([entity.service.rawValue, fence.id, version, entity.name]) { row in
             // The first state is the fence itself. A later one that cannot be read is another one.
-            let then = try? Fence(id: fence.id, stored: row[1])
-            let isSame =
-                then?.revision == fence.revision && then?.definition.watch.contains(entity.name) == true
+            let isWatching: Bool = try row[2]
+            let isSame = isWatching && (try? Fence(id: fence.id, stored: row[1]))?.revision == fence.revision
             guard end == nil || isSame else { return false }
             end = try Timestamp(milliseconds: row[0])
             return true
@@ -194,6 +220,9 @@ extension FormerFence {
 }
 
 extension Fence {
+    /// Nil: it has no names.
+    var withoutNames: Fence? { definition.watch.entities.isEmpty ? nil : watching(.nobody) }
+
     init(id: Int32, stored content: [UInt8]) throws {
         do throws(MemoryCodingError) {
             self = try Fence(id: id, encoded: content)

@@ -74,7 +74,7 @@ struct FenceTable {
     func keep(_ fence: Fence, former: FenceRecord?, at now: Timestamp) throws -> FenceRecord {
         let (watch, was) = (fence.definition.watch, former?.fence.definition.watch ?? .nobody)
         let version = try tell(fence.id, was, watch, at: now)
-        if former != nil { try history.keep(fence.id, of: service, until: version, at: now) }
+        if let former { try history.keep(fence.id, former.fence, of: service, until: version, at: now) }
         let record = FenceRecord(
             fence: fence, version: version,
             everyoneSince: watch.isEveryone
@@ -96,11 +96,11 @@ struct FenceTable {
             try removal.execute([service.rawValue, name.text, fence.id])
         }
         let addition = try database.statement(
-            "INSERT INTO fence_watch (service, entity, fence, since) VALUES (?, ?, ?, ?)")
+            "INSERT INTO fence_watch (service, entity, fence, since, version) VALUES (?, ?, ?, ?, ?)")
         for name in watch.entities where was.isEveryone || !was.contains(name.text) {
             // Who was watched as one of all goes on to be watched.
             let since = try former?.everyoneSince ?? watchStart(of: name.text, at: now)
-            try addition.execute([service.rawValue, name.text, fence.id, since.milliseconds])
+            try addition.execute([service.rawValue, name.text, fence.id, since.milliseconds, version])
         }
         return record
     }
