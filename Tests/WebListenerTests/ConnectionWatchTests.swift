@@ -122,32 +122,47 @@ import Testing
 @Suite struct MemoryBudgetTests {
     @Test func whoHoldsMostGivesUp() {
         var budget = MemoryBudget<Int>(100)
-        #expect(budget.take(60, for: 1).isEmpty)
-        #expect(budget.take(40, for: 2).isEmpty)
-        #expect(budget.take(1, for: 3) == [1])
+        #expect(budget.take(60, for: 1, from: "1").isEmpty)
+        #expect(budget.take(40, for: 2, from: "2").isEmpty)
+        #expect(budget.take(1, for: 3, from: "3") == [1])
         #expect(budget.total == 41)
-        #expect(budget.take(60, for: 3) == [3])
+        #expect(budget.take(60, for: 3, from: "3") == [3])
         #expect(budget.total == 40)
     }
 
     @Test func oneThatAsksForMoreThanThereIsTakesOthersAlongOnlyWhenTheyHoldMore() {
         var budget = MemoryBudget<Int>(100)
-        _ = budget.take(30, for: 1)
-        #expect(budget.take(200, for: 2) == [2])
+        _ = budget.take(30, for: 1, from: "1")
+        #expect(budget.take(200, for: 2, from: "2") == [2])
         #expect(budget.bytes(of: 1) == 30 && budget.bytes(of: 2) == 0)
     }
 
     @Test func whatIsGivenBackIsFree() {
         var budget = MemoryBudget<Int>(100)
-        _ = budget.take(60, for: 1)
+        _ = budget.take(60, for: 1, from: "1")
         budget.giveBack(50, of: 1)
         #expect(budget.total == 10)
         // Never more than is held.
         budget.giveBack(50, of: 1)
         budget.giveBack(50, of: 2)
         #expect(budget.total == 0)
-        _ = budget.take(60, for: 1)
+        _ = budget.take(60, for: 1, from: "1")
         #expect(budget.giveBackAll(of: 1) == 60)
         #expect(budget.giveBackAll(of: 1) == 0)
+    }
+
+    /// Each holds less than who comes from elsewhere.
+    @Test func manySmallOnesOfOneAddressKeepNobodyElseOut() {
+        var budget = MemoryBudget<Int>(1000)
+        for id in 1...100 { #expect(budget.take(10, for: id, from: "a").isEmpty) }
+        for step in 1...40 {
+            let victims = budget.take(10, for: 500, from: "b")
+            #expect(victims.count == 1 && victims.allSatisfy { $0 <= 100 }, "step \(step)")
+        }
+        #expect(budget.bytes(of: 500) == 400)
+        // Over half of all, it is the one that holds most.
+        for _ in 1...11 { _ = budget.take(10, for: 500, from: "b") }
+        #expect(budget.bytes(of: 500) == 0)
+        #expect(budget.total == 500)
     }
 }

@@ -37,13 +37,16 @@ final class RawClient: Sendable {
 
     /// Without `reads` it takes nothing of what comes. `greeting` goes out in the turn of the loop that finds the connection
     /// made: a listener with a short time limit has it whatever the test is kept waiting for.
-    init(port: Int, reads: Bool = true, saying greeting: String = "") async throws {
+    ///
+    /// `source`: an address of this machine to come from.
+    init(port: Int, reads: Bool = true, from source: String? = nil, saying greeting: String = "") async throws {
         let collector = Collector(greeting)
         self.collector = collector
-        channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.autoRead, value: reads)
             .channelInitializer { $0.pipeline.addHandler(collector) }
-            .connect(host: "127.0.0.1", port: port).get()
+        if let source { bootstrap = bootstrap.bind(to: try SocketAddress(ipAddress: source, port: 0)) }
+        channel = try await bootstrap.connect(host: "127.0.0.1", port: port).get()
     }
 
     deinit { channel.close(promise: nil) }

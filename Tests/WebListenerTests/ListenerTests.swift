@@ -12,7 +12,7 @@ import WebAPI
 
 @testable import WebListener
 
-private let accessKey = "demo-ak"
+let accessKey = "demo-ak"
 
 /// The API of service 1, which one key opens and which has no entity.
 private func router(_ logger: Logger, _ counters: APICounters, _ store: TestStore) async throws -> (
@@ -28,7 +28,7 @@ private func router(_ logger: Logger, _ counters: APICounters, _ store: TestStor
 }
 
 /// A listener on a port of the kernel's choice.
-private func withListener(
+func withListener(
     limits: WebListener.Limits = WebListener.Limits(timeout: 120), identity: ServerIdentity? = nil,
     memory: RequestMemory = RequestMemory(), counters: WebCounters = WebCounters(), api: APICounters = APICounters(),
     store: TestStore = TestStore(), files: String = "/nowhere",

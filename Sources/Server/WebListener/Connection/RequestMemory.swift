@@ -1,3 +1,4 @@
+import Admission
 import NIOCore
 import Synchronization
 
@@ -16,16 +17,25 @@ package final class RequestMemory: Sendable {
         }
     }
 
+    private struct Member {
+        let channel: any Channel
+        /// See ``ClientAddress``.
+        let address: String
+    }
+
     private struct State {
         var strangers: MemoryBudget<ObjectIdentifier>
         var known: MemoryBudget<ObjectIdentifier>
-        var members: [ObjectIdentifier: any Channel] = [:]
+        var members: [ObjectIdentifier: Member] = [:]
         /// Those with a valid key.
         var isKnown: Set<ObjectIdentifier> = []
 
         mutating func take(_ bytes: Int, for id: ObjectIdentifier) -> [any Channel] {
-            let victims = isKnown.contains(id) ? known.take(bytes, for: id) : strangers.take(bytes, for: id)
-            return victims.compactMap { members[$0] }
+            let address = members[id]?.address ?? ""
+            let victims =
+                isKnown.contains(id)
+                ? known.take(bytes, for: id, from: address) : strangers.take(bytes, for: id, from: address)
+            return victims.compactMap { members[$0]?.channel }
         }
     }
 
@@ -40,7 +50,8 @@ package final class RequestMemory: Sendable {
     package var bytes: Int { state.withLock { $0.strangers.total + $0.known.total } }
 
     func enter(_ channel: any Channel) {
-        state.withLock { $0.members[ObjectIdentifier(channel)] = channel }
+        let member = Member(channel: channel, address: ClientAddress.group(channel.remoteAddress))
+        state.withLock { $0.members[ObjectIdentifier(channel)] = member }
     }
 
     func leave(_ channel: any Channel) {
@@ -98,43 +109,59 @@ package final class RequestMemory: Sendable {
 
 /// Bytes that the connections of one kind may hold together. A value.
 ///
-/// When there are too many, the connection that holds most gives all of its bytes back. So who hoards cannot keep out who
-/// asks for little.
+/// When there are too many, the address that holds most loses the connection that holds most of its own. So who hoards, over one
+/// connection or over many, cannot keep out who asks for little from elsewhere.
 struct MemoryBudget<ID: Hashable & Sendable>: Sendable {
+    private struct Share {
+        let address: String
+        var bytes: Int
+    }
+
     let limit: Int
     private(set) var total = 0
-    private var held: [ID: Int] = [:]
+    private var held: [ID: Share] = [:]
+    private var byAddress: [String: Int] = [:]
 
     init(_ limit: Int) {
         self.limit = limit
     }
 
+    /// `address`: the same at each call for an `id`.
+    ///
     /// Returns who must give up, the taker itself perhaps; nothing is held by them any more.
-    mutating func take(_ bytes: Int, for id: ID) -> [ID] {
-        held[id, default: 0] += bytes
+    mutating func take(_ bytes: Int, for id: ID, from address: String) -> [ID] {
+        held[id, default: Share(address: address, bytes: 0)].bytes += bytes
+        byAddress[address, default: 0] += bytes
         total += bytes
         var victims: [ID] = []
-        while total > limit, let most = held.max(by: { $0.value < $1.value }) {
-            giveBack(most.value, of: most.key)
-            victims.append(most.key)
+        while total > limit, let victim = largest {
+            giveBackAll(of: victim)
+            victims.append(victim)
         }
         return victims
+    }
+
+    private var largest: ID? {
+        let address = byAddress.max { $0.value < $1.value }?.key
+        return held.lazy.filter { $0.value.address == address }.max { $0.value.bytes < $1.value.bytes }?.key
     }
 
     /// At most what it holds.
     mutating func giveBack(_ bytes: Int, of id: ID) {
         guard let known = held[id] else { return }
-        let given = min(bytes, known)
+        let given = min(bytes, known.bytes)
         total -= given
-        held[id] = known > given ? known - given : nil
+        held[id] = known.bytes > given ? Share(address: known.address, bytes: known.bytes - given) : nil
+        guard let all = byAddress[known.address] else { return }
+        byAddress[known.address] = all > given ? all - given : nil
     }
 
     /// Returns what it held.
     @discardableResult mutating func giveBackAll(of id: ID) -> Int {
-        let known = held[id] ?? 0
+        let known = bytes(of: id)
         giveBack(known, of: id)
         return known
     }
 
-    func bytes(of id: ID) -> Int { held[id] ?? 0 }
+    func bytes(of id: ID) -> Int { held[id]?.bytes ?? 0 }
 }
