@@ -163,4 +163,39 @@ import TrackTestKit
         while ring.cache.count > 0 { try ring.upload(1) }
         #expect(ring.ledger.waiting.isEmpty)
     }
+
+    /// The refused file holds a clear, which also names points that the server has and the ring's ledger does not.
+    @Test func whatTheServerHasComesBackWithoutTheClear() throws {
+        let ring = try ring([5, 3], payload: 1)
+        try ring.upload(5)
+        try ring.clear(CacheSelection(entities: ["van"], from: 1, through: 6))
+        #expect(ring.cache.counters.cleared == 1)
+        try ring.startRefusing(segment: 2)
+        try ring.observe()
+        #expect(ring.cache.count == 5)
+        try ring.gather(9...9, payload: 1)
+        try ring.sync()
+        #expect(!ring.ledger.isBlurred)
+        // Two points of the refused file are in doubt.
+        #expect(ring.ledger.waiting == [0, 1, 2, 3, 4, 6, 7, 8])
+        #expect(ring.ledger.entries.indices.filter { ring.ledger.entries[$0].doubt != nil } == [6, 7])
+    }
+
+    /// The same when the server's answer was lost, so that the clear took what the server has.
+    @Test func whatTheServerHasAndAPersonClearedComesBackWithoutTheClear() throws {
+        let ring = try ring([5, 3], payload: 1)
+        let batch = try #require(ring.cache.read(after: 0, maximumCount: 4, maximumBytes: 1000, now: ring.now))
+        for number in 1...4 {
+            try ring.ledger.stored(TrackPoint(ObservedRing.fix(number)), entity: "van", at: ring.now)
+        }
+        ring.ledger.committed(batch.stream.bytes, through: batch.lastSequence)
+        try ring.clear(CacheSelection(entities: ["van"], from: 1, through: 4))
+        #expect(ring.cache.counters.cleared == 4 && fates(ring, 1...4) == [.cleared(isDurable: true)])
+        try ring.startRefusing(segment: 2)
+        try ring.observe()
+        #expect(ring.cache.count == 5)
+        try ring.gather(9...9, payload: 1)
+        try ring.sync()
+        #expect(ring.ledger.waiting == Array(0..<9))
+    }
 }

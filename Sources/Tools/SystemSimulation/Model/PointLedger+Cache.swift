@@ -26,7 +26,7 @@ extension PointLedger {
         hadRead = false
         failedOperations = 0
         refusedOperations = [:]
-        givenUp = []
+        (givenUp, returned) = ([], [])
         openCounts = []
         uncounted = 0
         isBlurred = false

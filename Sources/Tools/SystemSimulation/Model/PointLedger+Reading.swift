@@ -122,12 +122,13 @@ extension PointLedger {
         hasDoubts = true
         let full = witness.content(withoutLedger: operation.isLedgerRefused)
         let complete = Set(full.points.compactMap { index(of: $0) })
-        for point in found where !complete.contains(point.index) && !entries[point.index].isStored {
+        let elsewhere = Set(full.others.compactMap { index(of: $0) })
+        for point in found where !complete.contains(point.index) {
             // Of another stream, or taken by a clear in a refused file.
-            if case .cleared = entries[point.index].fate {
-                entries[point.index].doubt = .refusedFile
-                entries[point.index].mayReturn = true
-            }
+            if !elsewhere.contains(point.index) { returned.insert(point.index) }
+            guard case .cleared = entries[point.index].fate else { continue }
+            entries[point.index].mayReturn = true
+            if !entries[point.index].isStored { entries[point.index].doubt = .refusedFile }
         }
         var readable = Set(found.map(\.index))
         for point in full.points + full.others where refused.contains(point.segment) {
@@ -168,8 +169,10 @@ extension PointLedger {
         let doubtful = waiting.filter { entries[$0].doubt != nil && !standing.contains($0) }
         let elsewhere = Set(content.others.compactMap { index(of: $0) })
         indices += doubtful
-        // Begun beside files of a stream that the ledger still names.
-        indices += waiting.filter { elsewhere.contains($0) && !standing.contains($0) && entries[$0].doubt == nil }
+        // Begun beside files of a stream that the ledger still names, or taken by a clear that this process has not read.
+        indices += waiting.filter {
+            (elsewhere.contains($0) || returned.contains($0)) && !standing.contains($0) && entries[$0].doubt == nil
+        }
         indices.sort()
         // What is in doubt may be what the cache does not hold, wherever it stands. What else it does not hold has gone from
         // the front.
