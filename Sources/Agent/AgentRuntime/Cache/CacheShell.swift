@@ -339,7 +339,7 @@ final class CacheShell {
         let reasons = lost.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
         context.log.warning(
             new == ["unreadable"]
-                ? "The disk refuses to show points, and the server does not have them"
+                ? "The disk refuses to show points, and the server may not have them"
                 : "Points are lost, and the server does not have them",
             metadata: .event(.cacheDropped, ["reasons": "\(reasons)"]))
         tell(.changed)
