@@ -166,8 +166,14 @@ import TrackTestKit
 
     /// The refused file holds a clear, which also names points that the server has and the ring's ledger does not.
     @Test func whatTheServerHasComesBackWithoutTheClear() throws {
-        let ring = try ring([5, 3], payload: 1)
-        try ring.upload(5)
+        let ring = try ring([4], payload: 1)
+        try ring.gather(5...5, as: "bus", payload: 1)
+        try ring.sync()
+        ring.disk.killProcess()
+        try ring.start()
+        try ring.gather(6...8, payload: 1)
+        try ring.sync()
+        try ring.upload(4)
         try ring.clear(CacheSelection(entities: ["van"], from: 1, through: 6))
         #expect(ring.cache.counters.cleared == 1)
         try ring.startRefusing(segment: 2)

@@ -18,20 +18,6 @@ import TrackTestKit
         func settlePushes(_ settlements: [PushSettlement]) async throws(TrackStoreError) { throw error }
     }
 
-    /// Every reading goes on until its task is cancelled, and fails then, as one of SQLite does.
-    private struct LongStore: StoreDecorator {
-        let inner: any TrackStore
-        let begun: AsyncStream<Void>.Continuation
-
-        func passing<Value: Sendable>(
-            _ call: (any TrackStore) async throws(TrackStoreError) -> Value
-        ) async throws(TrackStoreError) -> Value {
-            begun.yield()
-            while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
-            throw TrackStoreError(.failed, "the work was interrupted")
-        }
-    }
-
     /// The texts and reasons that a logger is told.
     private struct Lines: LogHandler {
         private final class Told: Sendable {
@@ -94,20 +80,5 @@ import TrackTestKit
         #expect(counters.counts.forgottenPushOutcomes == 3)
         #expect(lines.all.filter { $0.contains("forgotten") }.count == 1)
         #expect(!lines.all.contains { $0.contains("tried again") })
-    }
-
-    @Test func aReadingThatTheEndOfTheServerCutsShortIsNoFailure() async throws {
-        let (calls, begun) = AsyncStream.makeStream(of: Void.self)
-        let store = LongStore(inner: TestStore(), begun: begun)
-        let core = GatewayCore(
-            limits: GatewayLimits(), deadlines: GatewayDeadlines(), store: store, ingest: RunningIngest(store).writer,
-            logger: logger(), now: { Fixture.now }, callHandler: nil)
-        let work = Task { await core.watchStore() }
-        // Of keys nothing is read while nobody is there.
-        var call = calls.makeAsyncIterator()
-        for _ in 0..<4 { await call.next() }
-        work.cancel()
-        await work.value
-        #expect(lines.all.isEmpty, "\(lines.all)")
     }
 }
