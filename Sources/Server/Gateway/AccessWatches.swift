@@ -28,18 +28,10 @@ final class KeyWatch: Sendable {
 
     /// Works until it is cancelled.
     func run() async {
-        var isFailing = false
-        while !Task.isCancelled {
-            do throws(TrackStoreError) {
-                try await look()
-                isFailing = false
-            } catch {
-                // The end of the server cuts a reading short.
-                guard !Task.isCancelled else { return }
-                if !isFailing { logger.error("The store cannot tell of keys", metadata: ["reason": "\(error.detail)"]) }
-                isFailing = true
-            }
-            await sleep(Self.interval)
+        await ChangePolling(subject: "keys", interval: Self.interval, sleep: sleep, logger: logger).run {
+            () async throws(TrackStoreError) in
+            try await look()
+            return false
         }
     }
 
@@ -82,20 +74,10 @@ final class ServiceWatch: Sendable {
 
     /// Works until it is cancelled.
     func run() async {
-        var isFailing = false
-        while !Task.isCancelled {
-            do throws(TrackStoreError) {
-                try await look()
-                isFailing = false
-            } catch {
-                // The end of the server cuts a reading short.
-                guard !Task.isCancelled else { return }
-                if !isFailing {
-                    logger.error("The store cannot tell of services", metadata: ["reason": "\(error.detail)"])
-                }
-                isFailing = true
-            }
-            await sleep(Self.interval)
+        await ChangePolling(subject: "services", interval: Self.interval, sleep: sleep, logger: logger).run {
+            () async throws(TrackStoreError) in
+            try await look()
+            return false
         }
     }
 
@@ -152,21 +134,16 @@ final class DeviceWatch: Sendable {
     /// Works until it is cancelled.
     func run() async {
         var heard = Heard()
-        var isFailing = false
-        while !Task.isCancelled {
+        await ChangePolling(subject: "devices", interval: Self.interval, sleep: sleep, logger: logger).run {
+            () async throws(TrackStoreError) in
             do throws(TrackStoreError) {
                 try await look(&heard)
-                isFailing = false
             } catch {
-                guard !Task.isCancelled else { return }
                 // Nobody knows what was changed before the first answer.
                 heard.mark = heard.mark ?? 0
-                if !isFailing {
-                    logger.error("The store cannot tell of devices", metadata: ["reason": "\(error.detail)"])
-                }
-                isFailing = true
+                throw error
             }
-            await sleep(Self.interval)
+            return false
         }
     }
 
@@ -209,5 +186,34 @@ final class DeviceWatch: Sendable {
                 "entity": "\(session.info.entity)",
             ])
         session.link.perform { $0.deviceEnded(problem) }
+    }
+}
+
+/// Asks the store for changes again and again. A failure is logged once, until the store answers again.
+struct ChangePolling: Sendable {
+    /// What the store cannot tell of, for the log.
+    let subject: String
+    let interval: Duration
+    let sleep: @Sendable (Duration) async -> Void
+    let logger: Logger
+
+    /// Works until its task is cancelled. `look`: true when more changes wait, so that the store is asked again at once.
+    func run(_ look: () async throws(TrackStoreError) -> Bool) async {
+        var isFailing = false
+        while !Task.isCancelled {
+            do throws(TrackStoreError) {
+                let hasMore = try await look()
+                isFailing = false
+                if hasMore { continue }
+            } catch {
+                // The end of the server cuts a reading short: that is no failure of the store.
+                guard !Task.isCancelled else { return }
+                if !isFailing {
+                    logger.error("The store cannot tell of \(subject)", metadata: ["reason": "\(error.detail)"])
+                }
+                isFailing = true
+            }
+            await sleep(interval)
+        }
     }
 }

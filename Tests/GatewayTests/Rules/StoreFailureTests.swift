@@ -81,4 +81,46 @@ import TrackTestKit
         #expect(lines.all.filter { $0.contains("forgotten") }.count == 1)
         #expect(!lines.all.contains { $0.contains("tried again") })
     }
+
+    /// SQLite ends a reading with an error when its task is cancelled.
+    @Test func aReadingThatTheEndOfTheServerCutsShortIsNoFailure() async {
+        let polling = ChangePolling(subject: "nothing", interval: .seconds(1), sleep: { _ in }, logger: logger())
+        let work = Task {
+            await polling.run { () async throws(TrackStoreError) in
+                while !Task.isCancelled { await Task.yield() }
+                throw TrackStoreError(.failed, "the work was interrupted")
+            }
+        }
+        work.cancel()
+        await work.value
+        #expect(lines.all.isEmpty)
+    }
+
+    @Test func aStoreThatGoesOnFailingIsNamedOnceUntilItAnswersAgain() async {
+        let answers: [Result<Bool, TrackStoreError>] = [
+            .failure(TrackStoreError(.busy, "one")), .failure(TrackStoreError(.busy, "two")), .success(true),
+            .success(false), .failure(TrackStoreError(.busy, "three")),
+        ]
+        let calls = Mutex(0)
+        let sleeps = Mutex(0)
+        let polling = ChangePolling(
+            subject: "changes", interval: .seconds(1), sleep: { _ in sleeps.withLock { $0 += 1 } }, logger: logger())
+        let work = Task {
+            await polling.run { () async throws(TrackStoreError) in
+                let call = calls.withLock { calls in
+                    defer { calls += 1 }
+                    return calls
+                }
+                guard call < answers.count else {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return true
+                }
+                return try answers[call].get()
+            }
+        }
+        await work.value
+        #expect(lines.all == ["The store cannot tell of changes: one", "The store cannot tell of changes: three"])
+        // After the answer that says that there is more, the store is asked at once.
+        #expect(sleeps.withLock { $0 } == 4)
+    }
 }

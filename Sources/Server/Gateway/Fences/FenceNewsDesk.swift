@@ -24,28 +24,17 @@ final class FenceNewsDesk: Sendable {
     /// Works until its task is cancelled.
     func run() async {
         var mark: FenceMark?
-        var isFailing = false
-        while !Task.isCancelled {
-            do throws(TrackStoreError) {
-                let (through, news) = try await store.fenceNews(after: mark, limit: Self.newsAtOnce)
-                mark = through
-                isFailing = false
-                if let news {
-                    for change in news { tell(change) }
-                    if news.count == Self.newsAtOnce { continue }
-                } else {
-                    for link in registry.links { link.perform { $0.fencesMayHaveChanged() } }
-                }
-            } catch {
-                // The end of the server cuts a reading short.
-                guard !Task.isCancelled else { return }
-                if !isFailing {
-                    logger.error(
-                        "The store cannot tell of changed fences", metadata: ["reason": "\(error.detail)"])
-                }
-                isFailing = true
+        let polling = ChangePolling(
+            subject: "changed fences", interval: PushDesk.interval, sleep: sleep, logger: logger)
+        await polling.run { () async throws(TrackStoreError) in
+            let (through, news) = try await store.fenceNews(after: mark, limit: Self.newsAtOnce)
+            mark = through
+            guard let news else {
+                for link in registry.links { link.perform { $0.fencesMayHaveChanged() } }
+                return false
             }
-            await sleep(PushDesk.interval)
+            for change in news { tell(change) }
+            return news.count == Self.newsAtOnce
         }
     }
 

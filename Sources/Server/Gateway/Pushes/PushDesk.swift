@@ -71,23 +71,12 @@ final class PushDesk: Sendable {
 
     private func watch() async {
         var position: PushMark?
-        var isFailing = false
-        while !Task.isCancelled {
-            do throws(TrackStoreError) {
-                let (through, news) = try await store.pushNews(after: position, limit: Self.newsAtOnce)
-                position = through
-                isFailing = false
-                for message in news { tell(message) }
-                if news.count == Self.newsAtOnce { continue }
-            } catch {
-                // The end of the server cuts a reading short.
-                guard !Task.isCancelled else { return }
-                if !isFailing {
-                    logger.error("The store cannot tell of pushes", metadata: ["reason": "\(error.detail)"])
-                }
-                isFailing = true
-            }
-            await sleep(Self.interval)
+        let polling = ChangePolling(subject: "pushes", interval: Self.interval, sleep: sleep, logger: logger)
+        await polling.run { () async throws(TrackStoreError) in
+            let (through, news) = try await store.pushNews(after: position, limit: Self.newsAtOnce)
+            position = through
+            for message in news { tell(message) }
+            return news.count == Self.newsAtOnce
         }
     }
 
