@@ -25,6 +25,7 @@ let package = Package(
         .systemLibrary(name: "CGPS", path: "Rooms/CLibraries/CGPS", pkgConfig: "libgps"),
         .systemLibrary(name: "CZlib", path: "Rooms/CLibraries/CZlib", pkgConfig: "zlib"),
         .systemLibrary(name: "CAllocator", path: "Rooms/CLibraries/CAllocator"),
+        .systemLibrary(name: "CSQLite", path: "Rooms/CLibraries/CSQLite", pkgConfig: "sqlite3"),
         .systemLibrary(name: "COpenSSL", path: "Rooms/CLibraries/COpenSSL", pkgConfig: "openssl"),
         .target(name: "Crypto", swiftSettings: house),
         .room("Geodesy", in: "Shared", ["TrackModel"]),
@@ -56,6 +57,10 @@ let package = Package(
             ]),
         .room("FenceFiles", in: "Shared", ["FenceJSON", "Geodesy", "Geofencing", "JSON", "TrackFiles", "TrackModel"]),
         .room("TrackStore", in: "Server", ["Geodesy", "Geofencing", "TrackModel", "TrackWire", "Crypto"]),
+        .room("SQLDatabase", in: "Server", ["CSQLite"]),
+        .room(
+            "TrackStoreSQLite", in: "Server",
+            ["Geodesy", "Geofencing", "SQLDatabase", "TrackModel", "TrackStore", "TrackWire"]),
         .room("Enrolment", in: "Server", ["ConfigurationFile", "JSON", "TrackModel", "TrackStore"]),
         // Of the larger rooms, what reads from outside: their shells would bring half of the ecosystem with them.
         .room(
@@ -74,11 +79,9 @@ let package = Package(
             ],
             only: ["Configuration/AgentConfiguration.swift"]),
         .room(
-            "ServerRuntime", in: "Server", ["ConfigurationFile", "Exposition", "Ingest", "TrackModel", .log],
-            only: [
-                "Configuration/ServerConfiguration.swift", "Configuration/ServerConfiguration+Reading.swift",
-                "Configuration/RoadAddress.swift",
-            ]),
+            "ServerRuntime", in: "Server",
+            ["ConfigurationFile", "Exposition", "Ingest", "TrackModel", "TrackStore", "WebAPI", .log],
+            only: ["Configuration/ServerConfiguration.swift", "Configuration/ServerConfiguration+Reading.swift"]),
         .room("Systemd", in: "Shared", [.log]),
         .room("FenceJudging", in: "Server", ["FenceJSON", "Geofencing", "TrackStore", "TrackModel"]),
         .room(
@@ -87,7 +90,7 @@ let package = Package(
         .room("TrackAnalysis", in: "Server", ["Geodesy", "TrackModel"]),
         .room(
             "TrackExport", in: "Server", ["Compression"],
-            only: ["LineCutter.swift", "ZipEntryReader.swift", "ZipFile.swift"]),
+            only: ["ZipFile.swift"]),
         .room("RoadMatching", in: "Server", ["Geodesy", "JSON", "TrackAnalysis", "TrackModel"]),
         .room(
             "WebAPI", in: "Server",
@@ -100,11 +103,11 @@ let package = Package(
             "TrackTestKit", in: "Tools",
             [
                 "AgentControl", "Geodesy", "Geofencing", "Ingest", "JSON", "TrackModel", "TrackCache", "TrackStore",
-                "Varlink", .log, .nioCore,
+                "TrackStoreSQLite", "Varlink", .log, .nioCore,
             ],
             only: [
-                "Deadline.swift", "DiskNode.swift", "DiskSimulation.swift", "ReferenceStore", "RunningIngest.swift",
-                "SampleAgent.swift",
+                "Deadline.swift", "DiskNode.swift", "DiskSimulation.swift", "RunningIngest.swift", "SampleAgent.swift",
+                "Stores/TestStore.swift",
             ]),
         .target(
             name: "Terminal", dependencies: ["TrackModel"], path: "Rooms/Shared/Terminal", sources: ["TextFold.swift"],
