@@ -1,6 +1,7 @@
 internal import AgentControl
 internal import AgentRuntime
 internal import NIOCore
+internal import TrackModel
 internal import TrackTestKit
 
 /// What the agent resumes at the next boot, as far as people have told it.
@@ -101,13 +102,14 @@ extension History {
         }
     }
 
-    /// Looks every second. What is in force is on the disk when nothing has kept it from there for long.
+    /// Looks every second for trouble. What is in force is on the disk when nothing has kept it from there for long; an agent
+    /// tells all of its status for that, so it is asked less often.
     func settleRemembered() {
         after(1000) { $0.settleRemembered() }
         guard let box, !box.isStopping, isStateKnown, target.open.isEmpty, isDiskWell(box), !memory.isFailing else {
             return calm.trouble(now)
         }
-        guard calm.isCalm(now) else { return }
+        guard calm.isCalm(now), now.milliseconds / 1000 % 10 == 0 else { return }
         rememberedTarget.settled(inForce(box))
         if rememberedSettings != nil { rememberedSettings?.settled(box.agent.settings()) }
     }

@@ -66,6 +66,8 @@ package final class History {
     var answers = AnswerModel()
     var promptness = PromptnessModel(now: 0)
     var calm = CalmModel(now: 0)
+    /// The world has stopped: nothing is planned any more.
+    private var isOver = false
     var journalPatience = PatienceModel(refusals: 0)
     /// When the agent came online last, and when it last said that it cannot keep an alarm.
     var onlineAt = MonotonicTime.distantPast
@@ -186,7 +188,7 @@ package final class History {
 
     func after(_ milliseconds: Int64, _ action: @escaping (History) -> Void) {
         loop.after(max(0, milliseconds)) { [unowned self] in
-            if violation == nil { action(self) }
+            if violation == nil, !isOver { action(self) }
         }
     }
 
@@ -282,6 +284,7 @@ package final class History {
     }
 
     private func tearDown() {
+        isOver = true
         endTwin()
         if let box { end(box, how: .power) }
         stopServerNow(tellingPeers: false)
