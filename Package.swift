@@ -152,8 +152,11 @@ let server: [Target] = [
         .nioCore, .nioHTTP1, .httpClient),
     .room("SQLDatabase", in: "Server", settings: door, "CSQLite"),
     .room(
-        "TrackStoreSQLite", in: "Server", "Geodesy", "Geofencing", "SQLDatabase", "TrackStore", "TrackModel",
-        "TrackWire"),
+        "StoreRecords", in: "Server", "Geodesy", "Geofencing", "SQLDatabase", "TrackStore", "TrackModel", "TrackWire",
+        .crypto),
+    .room(
+        "TrackStoreSQLite", in: "Server", "Geofencing", "SQLDatabase", "StoreRecords", "TrackStore",
+        "TrackModel", "TrackWire"),
     .room("FenceJudging", in: "Server", "FenceJSON", "Geofencing", "TrackStore", "TrackModel"),
     .room(
         "Ingest", in: "Server", "Admission", "Exposition", "FenceJudging", "Geofencing", "Systemd", "TrackStore",
@@ -177,7 +180,8 @@ let server: [Target] = [
         "ServerRuntime", in: "Server", "Admission", "AlarmCallbacks", "CClock", "ConfigurationFile", "Diagnosing",
         "DirectoryAccess", "Enrolment", "Exposition", "FenceFiles", "FenceJudging", "Gateway", "GeoPackageFile",
         "Geodesy", "Geofencing", "Ingest", "JSON", "RoadEngine", "RoadMatching", "ServerIdentity", "Systemd",
-        "TimeZones", "TrackExport", "TrackFiles", "TrackModel", "TrackStore", "TrackStoreSQLite", "WebAPI",
+        "StoreRecords", "TimeZones", "TrackExport", "TrackFiles", "TrackModel", "TrackStore", "TrackStoreSQLite",
+        "WebAPI",
         "WebListener",
         .log, .lifecycle, .signals, .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .httpClient, .crypto, .asn1, .x509),
 ]
@@ -314,8 +318,8 @@ let tests: [Target] = [
     .tests(of: "TrackStore", "TrackModel", "TrackTestKit", "TrackWire"),
     .tests(of: "SQLDatabase", "ProgramTestKit"),
     .tests(
-        of: "TrackStoreSQLite", "Geodesy", "Geofencing", "ProgramTestKit", "TrackModel", "TrackStore", "TrackTestKit",
-        "TrackWire", "SQLDatabase"),
+        of: "TrackStoreSQLite", "Geodesy", "Geofencing", "ProgramTestKit", "SQLDatabase", "StoreRecords", "TrackModel",
+        "TrackStore", "TrackTestKit", "TrackWire"),
     .tests(of: "FenceJudging", "Geodesy", "Geofencing", "JSON", "TrackModel", "TrackStore", "TrackTestKit"),
     .tests(
         of: "Ingest", "Exposition", "FenceDelivery", "FenceJudging", "Geodesy", "Geofencing", "Systemd",
@@ -340,13 +344,15 @@ let tests: [Target] = [
         of: "ServerRuntime", "AlarmCallbacks", "ConfigurationFile", "Diagnosing", "Enrolment", "Exposition",
         "FenceCommands", "FenceFiles", "Geodesy",
         "Geofencing",
-        "Ingest", "JSON", "ProgramTestKit", "RoadMatching", "Systemd", "TrackExport", "TrackFiles", "TrackModel",
+        "Ingest", "JSON", "ProgramTestKit", "RoadMatching", "StoreRecords", "Systemd", "TrackExport", "TrackFiles",
+        "TrackModel",
         "TrackStore", "TrackTestKit", "WebAPI", "saker-server", .arguments, .log, .nioCore, .nioHTTP1, .nioPosix,
         .crypto, .asn1,
         .x509),
     .tests(of: "DriveSimulation", "Geodesy", "TrackModel", "saker-sim"),
     .tests(of: "FleetSimulation", "ProgramTestKit", "TrackModel", "saker-server", "saker-sim"),
-    .tests(of: "StoreDisk", "CSQLite", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit"),
+    .tests(
+        of: "StoreDisk", "CSQLite", "StoreRecords", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit"),
     .tests(
         "SimulationTests", "AgentControl", "AgentLogic", "AgentRuntime", "AlarmLog", "ConfigurationFile", "FenceJSON",
         "Geodesy", "Geofencing", "JSON",

@@ -59,8 +59,11 @@ let package = Package(
         .room("TrackStore", in: "Server", ["Geodesy", "Geofencing", "TrackModel", "TrackWire", "Crypto"]),
         .room("SQLDatabase", in: "Server", ["CSQLite"]),
         .room(
+            "StoreRecords", in: "Server",
+            ["Geodesy", "Geofencing", "SQLDatabase", "TrackModel", "TrackStore", "TrackWire", "Crypto"]),
+        .room(
             "TrackStoreSQLite", in: "Server",
-            ["Geodesy", "Geofencing", "SQLDatabase", "TrackModel", "TrackStore", "TrackWire"]),
+            ["Geofencing", "SQLDatabase", "StoreRecords", "TrackModel", "TrackStore", "TrackWire"]),
         .room("Enrolment", in: "Server", ["ConfigurationFile", "JSON", "TrackModel", "TrackStore"]),
         // Of the larger rooms, what reads from outside: their shells would bring half of the ecosystem with them.
         .room(

@@ -61,7 +61,7 @@ struct AdministrationProgramTests {
         try #require(made.status == 0, "\(made.errors)")
         let text = String(repeating: "call-the-office-", count: 25)
         let end = ["--config", configuration]
-        let store = try await StoreFactory.openForCommand(try ServerConfiguration.load(path: configuration).store)
+        let store = try await StoreFactory.openForCommand(try ServerConfiguration.load(path: configuration).store).store
         let service = try #require(try await store.services().first?.id)
         try await store.addEntity(NewEntity(name: "van"), in: service, at: SystemClock.now())
         try await store.close()

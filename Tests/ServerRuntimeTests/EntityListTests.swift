@@ -12,7 +12,7 @@ import TrackTestKit
     private let now = Timestamp(seconds: 1_772_677_800)
 
     private var administration: ServiceAdministration {
-        ServiceAdministration(store: SealingStore(inner: store, protection: .none))
+        ServiceAdministration(store: store)
     }
 
     private func vehicle(

@@ -21,7 +21,7 @@ import TrackTestKit
 
     let noon = Timestamp(seconds: 1_772_677_800)
     var administration: ServiceAdministration {
-        ServiceAdministration(store: SealingStore(inner: store, protection: .none))
+        ServiceAdministration(store: store)
     }
 
     func circle(_ radius: Double) -> FenceDefinition {
@@ -105,7 +105,7 @@ import TrackTestKit
     @Test func aFenceThatCannotBeReadIsDeleted() async throws {
         let service = try await service().rawValue
         let administration = ServiceAdministration(
-            store: SealingStore(inner: SpoiledStore(inner: store), protection: .none))
+            store: SpoiledStore(inner: store))
         var choice = ServiceAdministration.FenceChoice()
         choice.fences = ["2", "Depot"]
         await #expect(throws: ServerError(.store, "")) { try await administration.fences(choice, of: service) }

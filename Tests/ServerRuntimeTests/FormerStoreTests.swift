@@ -44,7 +44,7 @@ import TrackStore
             #expect(StoreFactory.migrationCopies(of: store) == [])
             // A store of this version is for everybody.
             try setSchema(known, of: store.path)
-            try await StoreFactory.openForCommand(store).close()
+            try await StoreFactory.openForCommand(store).store.close()
         }
     }
 }

@@ -60,7 +60,7 @@ extension ProgramTests {
     @Test func theServerGoesOnWithADeletionThatWasCut() async throws {
         _ = try await makeServer()
         let place = try ServerConfiguration.load(path: configuration).store
-        let store = try await StoreFactory.openForCommand(place)
+        let store = try await StoreFactory.openForCommand(place).store
         let service = try #require(try await store.services().first?.id)
         for number in 0..<40 {
             try await store.addEntity(NewEntity(name: "van_\(number)"), in: service, at: SystemClock.now())
@@ -70,11 +70,11 @@ extension ProgramTests {
         #expect(try await store.counts().entities > 0)
         try await store.close()
         try await serve { _, _ in
-            let look = try await StoreFactory.openForCommand(place)
+            let look = try await StoreFactory.openForCommand(place).store
             _ = try await eventually { try await look.counts().entities == 0 ? true : nil }
             try await look.close()
         }
-        let check = try await StoreFactory.openForCommand(place)
+        let check = try await StoreFactory.openForCommand(place).store
         #expect(try await check.removeDeletedServices(limit: 5) == 0)
         #expect(try await check.checkIntegrity() == [])
         try await check.close()

@@ -73,7 +73,7 @@ import TrackTestKit
 
     private func administration(_ course: Course) -> ServiceAdministration {
         ServiceAdministration(
-            store: SealingStore(inner: FiveSteps(TestStore(), course), protection: .none),
+            store: FiveSteps(TestStore(), course),
             writing: course.writing)
     }
 

@@ -1,3 +1,4 @@
+import StoreRecords
 import Testing
 import TrackModel
 import TrackStore

@@ -4,6 +4,7 @@ import TrackModel
 import TrackStore
 import TrackTestKit
 
+@testable import StoreRecords
 @testable import TrackStoreSQLite
 
 /// What reading a page of the fleet's health costs.

@@ -1,4 +1,5 @@
 import SQLDatabase
+import StoreRecords
 import Synchronization
 import Testing
 import TrackModel
@@ -34,7 +35,7 @@ import TrackTestKit
         let first = batch(session, first: 1)
         #expect(await store.ingest([first]).map(\.withoutVersion) == [.stored(through: 3)])
         session.sent(first)
-        #expect(!store.known.withLock { $0.entities.isEmpty }, "the row is remembered")
+        #expect(!store.records.known.withLock { $0.entities.isEmpty }, "the row is remembered")
 
         try await other.deleteEntity(named: "truck", in: service, at: .at(1))
         #expect(await store.ingest([batch(session, first: 4)]) == [.replaced])

@@ -1,4 +1,5 @@
 import Foundation
+import StoreRecords
 import Synchronization
 import Testing
 import TrackModel

@@ -4,6 +4,7 @@ import TrackModel
 import TrackStore
 import TrackTestKit
 
+@testable import StoreRecords
 @testable import TrackStoreSQLite
 
 /// What the store remembers of its index of places must never hide an entity.

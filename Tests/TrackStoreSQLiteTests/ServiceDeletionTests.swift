@@ -1,4 +1,5 @@
 import SQLDatabase
+import StoreRecords
 import Testing
 import TrackModel
 import TrackStore

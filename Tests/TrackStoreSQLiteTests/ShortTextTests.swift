@@ -1,4 +1,5 @@
 import ProgramTestKit
+import StoreRecords
 import Testing
 import TrackModel
 import TrackStore

@@ -1,5 +1,6 @@
 import Foundation
 import SQLDatabase
+import StoreRecords
 import Testing
 import TrackModel
 import TrackStore

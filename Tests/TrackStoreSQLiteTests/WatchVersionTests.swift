@@ -1,6 +1,7 @@
 import Geodesy
 import Geofencing
 import SQLDatabase
+import StoreRecords
 import Testing
 import TrackModel
 import TrackStore

@@ -14,6 +14,13 @@ package protocol SQLConnection: AnyObject {
     /// Rows that the last statement inserted, changed or removed.
     var changes: Int { get }
 
+    /// Runs `body`, and has the engine overwrite on the medium what its statements replace or remove, as far as the engine can.
+    func overwritingRemoved<Value>(_ body: () throws -> Value) throws -> Value
+
+    /// Another number as soon as another connection has committed a change; commits of this connection do not count. What is
+    /// known of rows is known no more then.
+    func foreignChanges() throws -> Int64
+
     /// Has `action` run when the transaction is committed. A transaction that is undone forgets it.
     func afterCommit(_ action: @escaping () -> Void)
 }

@@ -102,6 +102,14 @@ package final class SQLiteConnection: SQLConnection {
 
     package var changes: Int { unsafe handle == nil ? 0 : Int(sqlite3_changes64(handle?.pointer)) }
 
+    package func overwritingRemoved<Value>(_ body: () throws -> Value) throws -> Value {
+        try execute("PRAGMA secure_delete = ON")
+        defer { try? script("PRAGMA secure_delete = OFF") }
+        return try body()
+    }
+
+    package func foreignChanges() throws -> Int64 { try value(Int64.self, "PRAGMA data_version") ?? 0 }
+
     // MARK: Transactions
 
     package func afterCommit(_ action: @escaping () -> Void) { afterCommit.append(action) }

@@ -42,22 +42,6 @@ package protocol AlarmStore: Sendable {
     func removeAlarms(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int
 }
 
-extension StoreDecorator {
-    package func alarms(
-        in service: ServiceID, matching filter: AlarmFilter, page: Page
-    ) async throws(TrackStoreError) -> (total: Int, alarms: [AlarmRecord]) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.alarms(in: service, matching: filter, page: page)
-        }
-    }
-
-    package func removeAlarms(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.removeAlarms(before: time, limit: limit)
-        }
-    }
-}
-
 /// An alarm of a fence, with the fence's name and parameters as they were then.
 package struct Alarm: Hashable, Sendable {
     /// The same for the same points and fences, on any machine.

@@ -26,42 +26,6 @@ package protocol CallbackStore: Sendable {
     ) async throws(TrackStoreError) -> Bool
 }
 
-extension StoreDecorator {
-    package func setCallback(_ target: CallbackTarget?, of service: ServiceID) async throws(TrackStoreError) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.setCallback(target, of: service)
-        }
-    }
-
-    package func callback(of service: ServiceID) async throws(TrackStoreError) -> CallbackTarget? {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.callback(of: service)
-        }
-    }
-
-    package func dueCallbacks(at now: Timestamp, limit: Int) async throws(TrackStoreError) -> [ServiceID] {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.dueCallbacks(at: now, limit: limit)
-        }
-    }
-
-    package func claimCallbacks(
-        of service: ServiceID, by sender: Int64, at now: Timestamp, through end: Timestamp, limit: Int
-    ) async throws(TrackStoreError) -> CallbackClaim? {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.claimCallbacks(of: service, by: sender, at: now, through: end, limit: limit)
-        }
-    }
-
-    package func settleCallbacks(
-        _ settlement: CallbackSettlement, by sender: Int64
-    ) async throws(TrackStoreError) -> Bool {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.settleCallbacks(settlement, by: sender)
-        }
-    }
-}
-
 /// Where the alarms of a service go: the operator's own server.
 package struct CallbackTarget: Hashable, Sendable {
     package var url: String

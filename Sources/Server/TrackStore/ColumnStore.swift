@@ -14,30 +14,6 @@ package protocol ColumnStore: Sendable {
     func columns(of kind: ColumnKind, in service: ServiceID) async throws(TrackStoreError) -> [ColumnRecord]
 }
 
-extension StoreDecorator {
-    package func addColumn(
-        _ column: ColumnRecord, of kind: ColumnKind, in service: ServiceID
-    ) async throws(TrackStoreError) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.addColumn(column, of: kind, in: service)
-        }
-    }
-
-    package func deleteColumn(
-        named key: String, of kind: ColumnKind, in service: ServiceID
-    ) async throws(TrackStoreError) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.deleteColumn(named: key, of: kind, in: service)
-        }
-    }
-
-    package func columns(of kind: ColumnKind, in service: ServiceID) async throws(TrackStoreError) -> [ColumnRecord] {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.columns(of: kind, in: service)
-        }
-    }
-}
-
 /// A custom column of a service.
 package struct ColumnRecord: Hashable, Sendable {
     /// Must satisfy ``ColumnKey``; the caller has checked.

@@ -57,27 +57,3 @@ package protocol DistrictStore: Sendable {
     /// The outline of a district; nil when it is not there any more.
     func districtShape(_ id: Int64) async throws(TrackStoreError) -> ShapeDraft?
 }
-
-extension StoreDecorator {
-    package func replaceDistricts(
-        of source: String, with districts: [NewDistrict]
-    ) async throws(TrackStoreError) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.replaceDistricts(of: source, with: districts)
-        }
-    }
-
-    package func districts(
-        unless known: Int64?
-    ) async throws(TrackStoreError) -> (version: Int64, entries: [DistrictEntry]?) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.districts(unless: known)
-        }
-    }
-
-    package func districtShape(_ id: Int64) async throws(TrackStoreError) -> ShapeDraft? {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.districtShape(id)
-        }
-    }
-}

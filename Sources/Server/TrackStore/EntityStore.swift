@@ -34,46 +34,6 @@ extension EntityStore {
     }
 }
 
-extension StoreDecorator {
-    package func addEntity(
-        _ entity: NewEntity, in service: ServiceID, at now: Timestamp
-    ) async throws(TrackStoreError) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.addEntity(entity, in: service, at: now)
-        }
-    }
-
-    package func updateEntity(
-        _ change: EntityChange, in service: ServiceID, at now: Timestamp
-    ) async throws(TrackStoreError) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.updateEntity(change, in: service, at: now)
-        }
-    }
-
-    package func deleteEntity(
-        named name: String, in service: ServiceID, at now: Timestamp
-    ) async throws(TrackStoreError) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.deleteEntity(named: name, in: service, at: now)
-        }
-    }
-
-    package func entity(named name: String, in service: ServiceID) async throws(TrackStoreError) -> EntityRecord? {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.entity(named: name, in: service)
-        }
-    }
-
-    package func entities(
-        in service: ServiceID, matching filter: EntityFilter, page: Page
-    ) async throws(TrackStoreError) -> (total: Int, entities: [EntityRecord]) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.entities(in: service, matching: filter, page: page)
-        }
-    }
-}
-
 package struct EntityRecord: Hashable, Sendable {
     package var name: String
     package var description: String

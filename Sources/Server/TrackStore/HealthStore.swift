@@ -50,22 +50,6 @@ extension VehicleHealth {
     }
 }
 
-extension StoreDecorator {
-    package func noteHealth(_ notes: [HealthNote]) async throws(TrackStoreError) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.noteHealth(notes)
-        }
-    }
-
-    package func health(
-        in service: ServiceID?, after mark: Int64?, limit: Int
-    ) async throws(TrackStoreError) -> HealthPage {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.health(in: service, after: mark, limit: limit)
-        }
-    }
-}
-
 /// What the gateway has heard of a vehicle.
 package struct HealthNote: Hashable, Sendable {
     /// Milliseconds by which a note may come after newer ones.

@@ -50,52 +50,6 @@ package enum RouteJobRules {
     package static let mostProcessing = 1024
 }
 
-extension StoreDecorator {
-    package func addRouteJob(
-        _ order: RouteJobOrder, in service: ServiceID, at now: Timestamp, renewing: Timestamp
-    ) async throws(TrackStoreError) -> RouteJobRecord {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.addRouteJob(order, in: service, at: now, renewing: renewing)
-        }
-    }
-
-    package func routeJob(
-        _ order: RouteJobOrder, in service: ServiceID
-    ) async throws(TrackStoreError) -> RouteJobRecord? {
-        try await passing { store async throws(TrackStoreError) in try await store.routeJob(order, in: service) }
-    }
-
-    package func claimRouteJob(
-        by worker: Int64, at now: Timestamp, through end: Timestamp
-    ) async throws(TrackStoreError) -> RouteJobRecord? {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.claimRouteJob(by: worker, at: now, through: end)
-        }
-    }
-
-    package func keepRouteJob(
-        _ number: Int64, by worker: Int64, through end: Timestamp
-    ) async throws(TrackStoreError) -> Bool {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.keepRouteJob(number, by: worker, through: end)
-        }
-    }
-
-    package func settleRouteJob(
-        _ number: Int64, by worker: Int64, _ result: RouteJobResult?, at now: Timestamp
-    ) async throws(TrackStoreError) -> Bool {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.settleRouteJob(number, by: worker, result, at: now)
-        }
-    }
-
-    package func removeRouteJobs(doneBefore: Timestamp) async throws(TrackStoreError) -> Int {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.removeRouteJobs(doneBefore: doneBefore)
-        }
-    }
-}
-
 /// What a job for the frequent routes of an entity was asked for. The same order means the same job.
 package struct RouteJobOrder: Hashable, Sendable {
     package var entity: ExactName

@@ -29,52 +29,6 @@ package protocol StoreUpkeep: Sendable {
     func close() async throws(TrackStoreError)
 }
 
-extension StoreDecorator {
-    package func mergeChunks(limit: Int, at now: Timestamp) async throws(TrackStoreError) -> Int {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.mergeChunks(limit: limit, at: now)
-        }
-    }
-
-    package func removePoints(
-        of service: ServiceID, before time: Timestamp, after mark: RemovalMark?, limit: Int
-    ) async throws(TrackStoreError) -> PointRemoval {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.removePoints(of: service, before: time, after: mark, limit: limit)
-        }
-    }
-
-    package func checkIntegrity() async throws(TrackStoreError) -> [String] {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.checkIntegrity()
-        }
-    }
-
-    package func counts() async throws(TrackStoreError) -> StoreCounts {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.counts()
-        }
-    }
-
-    package func size() async throws(TrackStoreError) -> StoreSize {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.size()
-        }
-    }
-
-    package func probe() async throws(TrackStoreError) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.probe()
-        }
-    }
-
-    package func close() async throws(TrackStoreError) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.close()
-        }
-    }
-}
-
 /// How much room a store takes on its medium.
 package struct StoreSize: Hashable, Sendable {
     /// Bytes that the store occupies, its log counted.

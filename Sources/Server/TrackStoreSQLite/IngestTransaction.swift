@@ -1,6 +1,8 @@
 import SQLDatabase
+import StoreRecords
+import Synchronization
 import TrackModel
-import TrackStore
+package import TrackStore
 
 /// The batches of one transaction.
 ///
@@ -36,7 +38,7 @@ struct IngestTransaction {
         self.database = database
         self.store = store
         numbers = Numbers(database)
-        entities = EntityRows(database, store)
+        entities = EntityRows(database, store.records)
         claimSelection = try database.statement(
             """
             SELECT epoch, stored_through, (SELECT version FROM state WHERE entity = claim.entity)
@@ -46,7 +48,7 @@ struct IngestTransaction {
             "UPDATE claim SET stored_through = ?, updated = ? WHERE entity = ? AND stream = ?")
         stateSelection = try database.statement(EntityState.selection)
         stateUpdate = try database.statement(EntityState.update)
-        cells = try PlaceCells(database, store)
+        cells = try PlaceCells(database, store.records)
         chunkInsertion = try database.statement(NewChunk.insertion)
         let isNewerThanState = EntityState.replaces("?2", "?5", "time", "received", isStrict: true)
         let isNewerThanHint = EntityState.replaces(
@@ -223,6 +225,71 @@ struct IngestTransaction {
             leftOut += try PushQueue.add(
                 push, in: batch.service, at: batch.received, missing: .passedOver, database
             ).leftOut
+        }
+    }
+}
+
+/// The part of an entity that changes with its points: the row of the table `state`.
+struct EntityState {
+    /// The id of its newest chunk, or the number that its newest fence state got; 0 when it never had either.
+    var version: Int64 = 0
+    var fences: [UInt8]?
+
+    init() {}
+
+    /// A row of ``selection``.
+    init(_ row: SQLRow) throws {
+        version = try row[0]
+        fences = try row[1]
+    }
+
+    static let selection = "SELECT version, fences FROM state WHERE entity = ?"
+
+    private static let isLater =
+        "time IS NULL OR " + replaces("excluded.time", "excluded.received", "time", "received")
+
+    /// ``Recency`` in SQL, from the times and the times of receipt of a new point and of the latest one.
+    static func replaces(
+        _ time: String, _ received: String, _ latest: String, _ latestReceived: String, isStrict: Bool = false
+    ) -> String {
+        let (made, latestMade) = ("MIN(\(time), \(received))", "MIN(\(latest), \(latestReceived))")
+        return "(\(made) > \(latestMade) OR \(made) = \(latestMade) AND \(time) \(isStrict ? ">" : ">=") \(latest))"
+    }
+
+    /// The latest point changes when the new one is as late; without a new one, and without new fences, they stay.
+    ///
+    /// The cell stays in any case: see ``PlaceCells``.
+    static let update = """
+        INSERT INTO state (entity, version, fences, time, latitude, longitude, received, payload, datum, service)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (entity) DO UPDATE SET
+            version = excluded.version, fences = COALESCE(excluded.fences, fences),
+            time = CASE WHEN \(isLater) THEN excluded.time ELSE time END,
+            latitude = CASE WHEN \(isLater) THEN excluded.latitude ELSE latitude END,
+            longitude = CASE WHEN \(isLater) THEN excluded.longitude ELSE longitude END,
+            received = CASE WHEN \(isLater) THEN excluded.received ELSE received END,
+            payload = CASE WHEN \(isLater) THEN excluded.payload ELSE payload END,
+            datum = CASE WHEN \(isLater) THEN excluded.datum ELSE datum END
+        """
+}
+
+extension SQLiteTrackStore {
+    package func ingest(_ batches: [IngestBatch]) async -> [IngestOutcome] {
+        guard !batches.isEmpty else { return [] }
+        // Encoding happens here, before the one writer is asked for.
+        let prepared = batches.map(PreparedBatch.init)
+        do throws(TrackStoreError) {
+            let (outcomes, leftOut) = try await writing { database in
+                var transaction = try IngestTransaction(database, self)
+                let outcomes = try prepared.map { try transaction.store($0) }
+                try transaction.save()
+                return (outcomes, transaction.leftOut)
+            }
+            if leftOut > 0 { self.records.leftOut.withLock { $0 += leftOut } }
+            return outcomes
+        } catch {
+            // One file, one transaction: none of them is stored.
+            return batches.map { _ in .failed(error) }
         }
     }
 }

@@ -1,4 +1,6 @@
-import SQLDatabase
+import Glibc
+package import SQLDatabase
+package import StoreRecords
 import Synchronization
 package import TrackStore
 
@@ -6,15 +8,14 @@ package import TrackStore
 ///
 /// One connection writes, several read, in write-ahead mode: reading never waits for writing. Nothing here blocks the
 /// caller's thread but opening. Other processes may read and write the file too, but only one may merge.
-package final class SQLiteTrackStore: TrackStore {
+package final class SQLiteTrackStore: TrackStore, SQLRecordStore {
     package let path: String
     let options: SQLiteTrackStoreOptions
     /// What became of the copy before a migration.
     package let migrationCopy: MigrationCopy.Outcome
     let database: SQLiteDatabase
     private let files: OpenedFiles
-    /// Rows by name. Filled after the commit of what made them.
-    let known = Mutex(KnownRows())
+    package let records: RecordState
     let openings = StreamOpenings()
     let merging = FairSemaphore()
     /// One caller writes, and the next one is ready.
@@ -24,8 +25,6 @@ package final class SQLiteTrackStore: TrackStore {
     /// The entity after which the next merging goes on.
     let mergeCursor = Mutex<Int64>(0)
     let isClosed = Mutex(false)
-    /// Pushes for which there was no room.
-    let leftOut = Mutex(0)
     /// The connection of ``probe()``, from the first call on: nothing else may hold it up.
     let probing = Mutex<SQLiteQueue?>(nil)
 
@@ -49,6 +48,7 @@ package final class SQLiteTrackStore: TrackStore {
     package init(opening path: String, options: SQLiteTrackStoreOptions) throws(TrackStoreError) {
         self.path = path
         self.options = options
+        records = RecordState(secrets: options.secrets)
         readers = FairSemaphore(options.readers, ofOwner: options.readers - 1)
         do {
             (database, migrationCopy) = try Self.open(path, options)
@@ -117,8 +117,7 @@ package final class SQLiteTrackStore: TrackStore {
         }
     }
 
-    /// Runs on a reading connection, in one snapshot.
-    func reading<Value: Sendable>(
+    package func reading<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws(TrackStoreError) -> Value {
         try checkOpen()
@@ -134,7 +133,7 @@ package final class SQLiteTrackStore: TrackStore {
 
     /// Runs on the writing connection, in one transaction that is undone when `body` throws. Returns when it is committed to
     /// the file that the store's path names; throws `.missing` when another file is there, or none.
-    func writing<Value: Sendable>(
+    package func writing<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws(TrackStoreError) -> Value {
         try checkOpen()
@@ -145,7 +144,7 @@ package final class SQLiteTrackStore: TrackStore {
         try checkFiles()
         do {
             let value = try await database.write { database in
-                try self.known.withLock { try $0.begin(database) }
+                try self.records.known.withLock { try $0.begin(database) }
                 return try body(database)
             }
             try checkFiles()
@@ -183,7 +182,7 @@ package final class SQLiteTrackStore: TrackStore {
     }
 
     /// Throws `.closed`.
-    func checkOpen() throws(TrackStoreError) {
+    package func checkOpen() throws(TrackStoreError) {
         if isClosed.withLock({ $0 }) { throw closedError }
     }
 
@@ -193,5 +192,96 @@ package final class SQLiteTrackStore: TrackStore {
     func translated(_ error: any Error) -> TrackStoreError {
         let isMisuse = (error as? SQLError)?.kind == .misuse
         return isMisuse && isClosed.withLock({ $0 }) ? closedError : .translated(error, path: path)
+    }
+}
+
+/// How a ``SQLiteTrackStore`` treats its file.
+package struct SQLiteTrackStoreOptions: Sendable {
+    /// What a commit waits for.
+    package enum Synchronous: Sendable {
+        /// Every commit is on the medium: nothing acknowledged is lost with the power.
+        case full
+        /// A power cut may take the last commits (an ended process takes none). The file stays sound either way.
+        case normal
+    }
+
+    package var synchronous: Synchronous
+    /// How long to wait for a file that another process holds, seconds.
+    package var busyTimeout: Double
+    /// Connections that read at the same time, at least 1.
+    package var readers: Int
+    /// Check the file before the first use. Reads all of it.
+    package var checksIntegrityAtStart: Bool
+    /// The file grows no further than this, bytes; nil: as far as the medium allows. Then writing throws `.full`.
+    package var maximumBytes: Int64?
+    /// Make the store when its file is missing or holds nothing; otherwise that throws `.missing`.
+    package var makesMissing: Bool
+    /// Keep a copy of a store of an earlier schema before its tables are changed.
+    package var copiesBeforeMigration: Bool
+    /// Whether a server has the store open: then a store of an earlier schema is refused, because that server may be of the
+    /// version before. Asked only about such a store. A server that starts says no.
+    package var isServed: @Sendable () -> Bool
+    /// Called again and again while a copy before a migration gets on, on the thread that opens the store.
+    package var onCopying: @Sendable () -> Void
+    /// Numbers of pushes come from this seed, so that two runs of a test write the same bytes; nil: from SQLite.
+    package var randomSeed: UInt64?
+    /// How signing keys and the secrets of callbacks stand in the tables.
+    package var secrets: SecretProtection
+
+    package init(
+        synchronous: Synchronous = .full, busyTimeout: Double = 5, readers: Int = 4,
+        checksIntegrityAtStart: Bool = false, maximumBytes: Int64? = nil, makesMissing: Bool = true,
+        copiesBeforeMigration: Bool = false, isServed: @escaping @Sendable () -> Bool = { false },
+        onCopying: @escaping @Sendable () -> Void = {},
+        randomSeed: UInt64? = nil, secrets: SecretProtection = .none
+    ) {
+        self.synchronous = synchronous
+        self.busyTimeout = busyTimeout
+        self.readers = readers
+        self.checksIntegrityAtStart = checksIntegrityAtStart
+        self.maximumBytes = maximumBytes
+        self.makesMissing = makesMissing
+        self.copiesBeforeMigration = copiesBeforeMigration
+        self.isServed = isServed
+        self.onCopying = onCopying
+        self.randomSeed = randomSeed
+        self.secrets = secrets
+    }
+}
+
+/// What the store takes of its disk. Asks the file system, never opens the file: closing it would end SQLite's locks.
+extension SQLiteTrackStore {
+    /// The database and its log, and what an unprivileged user may still write on their file system.
+    package func size() async throws(TrackStoreError) -> StoreSize {
+        try checkOpen()
+        var status = statvfs()
+        let available = statvfs(path, &status) == 0 ? UInt64(status.f_bavail) * UInt64(status.f_frsize) : nil
+        return StoreSize(bytes: Self.bytes(path) + Self.bytes(path + "-wal"), availableBytes: available)
+    }
+
+    static func bytes(_ path: String) -> Int64 {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+    }
+}
+
+extension SQLiteTrackStore {
+    package func probe() async throws(TrackStoreError) {
+        try checkOpen()
+        do {
+            _ = try await probeConnection().read { try $0.value(Int64.self, "SELECT value FROM counter") }
+        } catch {
+            throw translated(error)
+        }
+    }
+
+    /// All readers may be in use. The writer is no reader's affair.
+    private func probeConnection() throws -> SQLiteQueue {
+        try probing.withLock { probing in
+            if let probing { return probing }
+            let made = try SQLiteQueue(path: path, .readOnly, busyTimeout: options.busyTimeout)
+            probing = made
+            return made
+        }
     }
 }

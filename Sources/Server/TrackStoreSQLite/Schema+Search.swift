@@ -1,4 +1,5 @@
 import SQLDatabase
+import StoreRecords
 import TrackModel
 import TrackStore
 import TrackWire

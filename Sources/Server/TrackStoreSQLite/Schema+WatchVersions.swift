@@ -1,5 +1,6 @@
 import Geofencing
 import SQLDatabase
+import StoreRecords
 import TrackModel
 
 extension Schema {

@@ -1,5 +1,6 @@
 import Dispatch
 import SQLDatabase
+import StoreRecords
 package import TrackModel
 package import TrackStore
 

@@ -198,7 +198,7 @@ struct ServerDoctorTests {
         let receiver = try await CallbackReceiver { number, _ in number == 0 ? .taken : .status(500) }
         try replace("[callbacks]\n", with: "[callbacks]\nprivate_addresses = true\n")
         let settings = try ServerConfiguration.load(path: configuration)
-        let open = try await StoreFactory.openForCommand(settings.store)
+        let open = try await StoreFactory.openForCommand(settings.store).store
         let service = try #require(ServiceID(rawValue: 1))
         try await open.setCallback(
             CallbackTarget(url: "http://127.0.0.1:\(receiver.port)/hidden", secret: "s"), of: service)

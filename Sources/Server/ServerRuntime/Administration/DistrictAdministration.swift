@@ -9,7 +9,7 @@ package struct DistrictAdministration: Sendable {
 
     /// Opens the store of a configuration; it must exist.
     package init(_ configuration: ServerConfiguration) async throws(ServerError) {
-        self.init(store: try await StoreFactory.openForCommand(configuration.store))
+        self.init(store: try await StoreFactory.openForCommand(configuration.store).store)
     }
 
     init(store: any TrackStore, acts: ActJournal = ActJournal()) {

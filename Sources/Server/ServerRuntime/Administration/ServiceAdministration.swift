@@ -1,4 +1,5 @@
 package import ConfigurationFile
+import StoreRecords
 package import TrackModel
 package import TrackStore
 
@@ -15,12 +16,16 @@ package struct ServiceAdministration: Sendable {
 
     /// Opens the store of a configuration; it must exist.
     package init(_ configuration: ServerConfiguration) async throws(ServerError) {
-        self.init(store: try await StoreFactory.openForCommand(configuration.store))
+        let opened = try await StoreFactory.openForCommand(configuration.store)
+        self.init(store: opened.store, protection: opened.protection)
     }
 
-    init(store: SealingStore, writing: StepwiseWriting = StepwiseWriting(), acts: ActJournal = ActJournal()) {
+    init(
+        store: any TrackStore, protection: SecretProtection = .none, writing: StepwiseWriting = StepwiseWriting(),
+        acts: ActJournal = ActJournal()
+    ) {
         self.store = store
-        protection = store.protection
+        self.protection = protection
         self.acts = acts
         self.writing = writing
     }

@@ -48,7 +48,7 @@ package struct TrackImport: Sendable {
 
     /// Opens the store of a configuration; it must exist, and have the service.
     package init(_ configuration: ServerConfiguration, service: Int64) async throws(ServerError) {
-        try await self.init(store: try await StoreFactory.openForCommand(configuration.store), service: service)
+        try await self.init(store: try await StoreFactory.openForCommand(configuration.store).store, service: service)
     }
 
     init(

@@ -12,6 +12,7 @@ import RoadEngine
 import RoadMatching
 import ServerIdentity
 import ServiceLifecycle
+import StoreRecords
 package import Systemd
 import TimeZones
 import TrackExport
@@ -68,7 +69,7 @@ package struct ServerRuntime: Sendable {
         defer { withExtendedLifetime(lock) {} }
         notifier.status("opening the store")
         let patience = StartPatience(notifier: notifier, clock: SystemClock.monotonic)
-        let store = try await StoreFactory.open(configuration.store, logger: logger, onCopying: patience.progress)
+        let store = try await StoreFactory.open(configuration.store, logger: logger, onCopying: patience.progress).store
         do {
             await sealSecrets(store)
             try await serve(store)
@@ -81,10 +82,10 @@ package struct ServerRuntime: Sendable {
     }
 
     /// Signing keys that cannot be used concern the requests that are signed with them, nothing else.
-    private func sealSecrets(_ store: SealingStore) async {
+    private func sealSecrets(_ store: any ServiceStore) async {
         let problem: String?
         do throws(TrackStoreError) {
-            problem = try await store.sealAll() ?? store.protection.problem
+            problem = try await store.sealSecrets()
         } catch {
             logger.error("the store cannot be asked for its signing keys", metadata: ["reason": "\(error.detail)"])
             return
@@ -139,9 +140,9 @@ package struct ServerRuntime: Sendable {
         if let authority = configuration.tls.authority {
             _ = try CertificateMaker.details(of: try TextFile.read(authority))
         }
-        let store = try await StoreFactory.open(configuration.store, mayBeServed: true)
-        try? await store.close()
-        if let problem = store.protection.problem { throw ServerError(.configuration, problem) }
+        let opened = try await StoreFactory.open(configuration.store, mayBeServed: true)
+        try? await opened.store.close()
+        if let problem = opened.protection.problem { throw ServerError(.configuration, problem) }
     }
 
     // MARK: Parts

@@ -1,8 +1,15 @@
 import Glibc
 import Logging
+import StoreRecords
 import TrackModel
 import TrackStore
 import TrackStoreSQLite
+
+/// A store of whatever kind, and how its secrets stand in it.
+struct OpenedStore: Sendable {
+    let store: any TrackStore
+    let protection: SecretProtection
+}
 
 /// Opens the store of a configuration. Nothing else in the server knows which kinds of store there are.
 enum StoreFactory {
@@ -11,7 +18,7 @@ enum StoreFactory {
     static func open(
         _ store: ServerConfiguration.Store, logger: Logger? = nil, mayBeServed elsewhere: Bool = false,
         onCopying: @escaping @Sendable () -> Void = {}
-    ) async throws(ServerError) -> SealingStore {
+    ) async throws(ServerError) -> OpenedStore {
         try await sqlite(
             store.path, keyFile: store.keyFile, logger: logger,
             SQLiteTrackStoreOptions(
@@ -22,7 +29,7 @@ enum StoreFactory {
     }
 
     /// Opens the store, which must exist, for an administrator's command, also while a server serves it.
-    static func openForCommand(_ store: ServerConfiguration.Store) async throws(ServerError) -> SealingStore {
+    static func openForCommand(_ store: ServerConfiguration.Store) async throws(ServerError) -> OpenedStore {
         try await sqlite(
             store.path, keyFile: store.keyFile,
             SQLiteTrackStoreOptions(
@@ -31,8 +38,8 @@ enum StoreFactory {
     }
 
     /// Makes a new store for `init`.
-    static func make(at path: String) async throws(ServerError) -> SealingStore {
-        try await sqlite(path, keyFile: nil, SQLiteTrackStoreOptions())
+    static func make(at path: String) async throws(ServerError) -> any TrackStore {
+        try await sqlite(path, keyFile: nil, SQLiteTrackStoreOptions()).store
     }
 
     /// The copies from before migrations that are there.
@@ -67,8 +74,10 @@ enum StoreFactory {
 
     private static func sqlite(
         _ path: String, keyFile: String?, logger: Logger? = nil, _ options: SQLiteTrackStoreOptions
-    ) async throws(ServerError) -> SealingStore {
+    ) async throws(ServerError) -> OpenedStore {
         do throws(TrackStoreError) {
+            var options = options
+            options.secrets = SecretProtection(keyFile: keyFile)
             let store = try await SQLiteTrackStore(path: path, options: options)
             switch store.migrationCopy {
             case .notNeeded: break
@@ -81,11 +90,30 @@ enum StoreFactory {
                     "the store has the tables of this version now, and there is no copy from before",
                     metadata: ["reason": "\(reason)"])
             }
-            return SealingStore(
-                inner: store,
-                protection: SecretProtection(keyFile: keyFile))
+            return OpenedStore(store: store, protection: options.secrets)
         } catch {
             throw ServerError(error)
+        }
+    }
+}
+
+extension SecretProtection {
+    /// `path` nil: none is configured.
+    init(keyFile path: String?) {
+        guard let path else {
+            self = .none
+            return
+        }
+        do throws(ServerError) {
+            guard let seal = SecretSeal(hex: try TextFile.read(path)) else {
+                self = .unavailable(
+                    "\(path) is no key for signing keys: it must hold \(SecretSeal.keyDigits) hexadecimal digits, as "
+                        + "`openssl rand -hex 32` makes them")
+                return
+            }
+            self = .sealed(seal)
+        } catch {
+            self = .unavailable(error.detail)
         }
     }
 }

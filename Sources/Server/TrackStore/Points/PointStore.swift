@@ -59,52 +59,6 @@ extension PointStore {
     }
 }
 
-extension StoreDecorator {
-    package func openStream(
-        _ stream: StreamID, of entity: String, in service: ServiceID, at now: Timestamp
-    ) async throws(TrackStoreError) -> StreamClaim {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.openStream(stream, of: entity, in: service, at: now)
-        }
-    }
-
-    package func ingest(_ batches: [IngestBatch]) async -> [IngestOutcome] {
-        do throws(TrackStoreError) {
-            return try await passing { store async throws(TrackStoreError) in await store.ingest(batches) }
-        } catch {
-            return batches.map { _ in .failed(error) }
-        }
-    }
-
-    package func lastReceived() async throws(TrackStoreError) -> Timestamp? {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.lastReceived()
-        }
-    }
-
-    package func version(of entity: String, in service: ServiceID) async throws(TrackStoreError) -> Int64 {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.version(of: entity, in: service)
-        }
-    }
-
-    package func track(
-        of entity: String, in service: ServiceID, from: Timestamp, through: Timestamp, limit: Int
-    ) async throws(TrackStoreError) -> StoredTrack {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.track(of: entity, in: service, from: from, through: through, limit: limit)
-        }
-    }
-
-    package func lastPoints(
-        of entity: String, in service: ServiceID, count: Int
-    ) async throws(TrackStoreError) -> StoredTrack {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.lastPoints(of: entity, in: service, count: count)
-        }
-    }
-}
-
 /// Milliseconds. A search for a neighbour of a range begins with so much, and doubles it while it finds nothing.
 private let firstStep: Int64 = 600_000
 

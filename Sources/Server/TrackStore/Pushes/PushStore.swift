@@ -35,56 +35,6 @@ package protocol PushStore: Sendable {
     func removePushes(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int
 }
 
-extension StoreDecorator {
-    package func queuePush(
-        _ push: NewPush, in service: ServiceID, at now: Timestamp
-    ) async throws(TrackStoreError) -> QueuedPush {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.queuePush(push, in: service, at: now)
-        }
-    }
-
-    package func pushNews(
-        after mark: PushMark?, limit: Int
-    ) async throws(TrackStoreError) -> (through: PushMark, news: [PushNews]) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.pushNews(after: mark, limit: limit)
-        }
-    }
-
-    package func pendingPushes(
-        of entity: String, in service: ServiceID, after mark: PushMark?, at now: Timestamp, limit: Int
-    ) async throws(TrackStoreError) -> (through: PushMark, pushes: [PendingPush]) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.pendingPushes(of: entity, in: service, after: mark, at: now, limit: limit)
-        }
-    }
-
-    package func pushesLeftOut() async -> Int {
-        await (try? passing { store async throws(TrackStoreError) in await store.pushesLeftOut() }) ?? 0
-    }
-
-    package func settlePushes(_ settlements: [PushSettlement]) async throws(TrackStoreError) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.settlePushes(settlements)
-        }
-    }
-
-    package func pushes(
-        in service: ServiceID, matching filter: PushFilter, at now: Timestamp, page: Page
-    ) async throws(TrackStoreError) -> (total: Int, pushes: [PushRecord]) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.pushes(in: service, matching: filter, at: now, page: page)
-        }
-    }
-
-    package func removePushes(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.removePushes(before: time, limit: limit)
-        }
-    }
-}
-
 /// How far a reader has heard of the messages of a store: see ``PushStore``.
 ///
 /// A store makes its marks of types of its own, which nobody else can name. So only the store can read a mark, and a store

@@ -75,16 +75,6 @@ package protocol EntitySearchStore: Sendable {
     ) async throws(TrackStoreError) -> EntityFindings
 }
 
-extension StoreDecorator {
-    package func search(
-        _ search: EntitySearch, in service: ServiceID, page: Page
-    ) async throws(TrackStoreError) -> EntityFindings {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.search(search, in: service, page: page)
-        }
-    }
-}
-
 /// Texts as a search compares them: capital and small letters are the same.
 package enum SearchText {
     /// Small letters, scalar by scalar. The result depends on the scalars alone, so what is indexed once is found again.

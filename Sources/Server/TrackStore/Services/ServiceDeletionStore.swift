@@ -30,29 +30,3 @@ package struct ServiceHoldings: Hashable, Sendable {
         (self.entities, self.points, self.keys, self.devices) = (entities, points, keys, devices)
     }
 }
-
-extension StoreDecorator {
-    package func holdings(of service: ServiceID) async throws(TrackStoreError) -> ServiceHoldings {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.holdings(of: service)
-        }
-    }
-
-    package func deleteService(_ service: ServiceID) async throws(TrackStoreError) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.deleteService(service)
-        }
-    }
-
-    package func removeDeletedServices(limit: Int) async throws(TrackStoreError) -> Int {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.removeDeletedServices(limit: limit)
-        }
-    }
-
-    package func deletedServices(among services: Set<ServiceID>) async throws(TrackStoreError) -> Set<ServiceID> {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.deletedServices(among: services)
-        }
-    }
-}

@@ -21,6 +21,9 @@ package protocol ServiceStore: Sendable {
     /// Keeps another text as the secret of a key that has one, and leaves as little of the former text as the store can. Of
     /// a key that is not there, or that has no secret, nothing changes.
     func replaceSecret(with secret: String, of use: AccessKeyUse) async throws(TrackStoreError)
+    /// Encrypts the secrets that are still readable, when the store has a key for it. Returns why signing keys cannot be used
+    /// that are in use; nil when all can be.
+    func sealSecrets() async throws(TrackStoreError) -> String?
     /// Those of some keys that do not open their service any more: disabled, past their end, removed, or of no service.
     /// Whoever keeps a session open asks from time to time, so that a key that has ended ends its sessions too.
     func endedKeys(
@@ -46,98 +49,6 @@ extension ServiceStore {
     /// Makes a service with the next free number.
     package func createService(named name: String, at now: Timestamp) async throws(TrackStoreError) -> ServiceRecord {
         try await createService(named: name, numbered: nil, at: now)
-    }
-}
-
-extension StoreDecorator {
-    package func createService(
-        named name: String, numbered number: ServiceID?, at now: Timestamp
-    ) async throws(TrackStoreError) -> ServiceRecord {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.createService(named: name, numbered: number, at: now)
-        }
-    }
-
-    package func services() async throws(TrackStoreError) -> [ServiceRecord] {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.services()
-        }
-    }
-
-    package func addKey(
-        _ key: KeyGrant, to service: ServiceID, replacing: Bool, at now: Timestamp
-    ) async throws(TrackStoreError) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.addKey(key, to: service, replacing: replacing, at: now)
-        }
-    }
-
-    package func keys(matching hash: AccessKeyHash) async throws(TrackStoreError) -> [AccessKeyRecord] {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.keys(matching: hash)
-        }
-    }
-
-    package func signingKeys() async throws(TrackStoreError) -> [AccessKeyRecord] {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.signingKeys()
-        }
-    }
-
-    package func replaceSecret(with secret: String, of use: AccessKeyUse) async throws(TrackStoreError) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.replaceSecret(with: secret, of: use)
-        }
-    }
-
-    package func endedKeys(
-        among uses: Set<AccessKeyUse>, at now: Timestamp
-    ) async throws(TrackStoreError) -> Set<AccessKeyUse> {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.endedKeys(among: uses, at: now)
-        }
-    }
-
-    package func keys(of service: ServiceID) async throws(TrackStoreError) -> [KeyListing] {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.keys(of: service)
-        }
-    }
-
-    package func setKey(_ use: AccessKeyUse, isDisabled: Bool) async throws(TrackStoreError) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.setKey(use, isDisabled: isDisabled)
-        }
-    }
-
-    package func renameService(_ service: ServiceID, to name: String) async throws(TrackStoreError) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.renameService(service, to: name)
-        }
-    }
-
-    package func setAppCode(_ appCode: String?, of service: ServiceID) async throws(TrackStoreError) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.setAppCode(appCode, of: service)
-        }
-    }
-
-    package func setRetention(_ retention: Retention, of service: ServiceID) async throws(TrackStoreError) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.setRetention(retention, of: service)
-        }
-    }
-
-    package func setAnswers(_ answers: AnswerForms, of service: ServiceID) async throws(TrackStoreError) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.setAnswers(answers, of: service)
-        }
-    }
-
-    package func answers(of service: ServiceID) async throws(TrackStoreError) -> AnswerForms {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.answers(of: service)
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 internal import NIOCore
 internal import TrackModel
 internal import TrackStore
+internal import TrackTestKit
 
 /// The store as one process of the server sees it: slow, failing, and gone with the process or with the power; what it
 /// commits is watched.
