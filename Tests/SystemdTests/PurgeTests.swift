@@ -12,7 +12,10 @@ import Testing
         try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: false)
     }
 
-    private func purge(_ package: String = "saker-server") throws -> Int32 {
+    private func purge(_ package: String = "saker-server") throws -> Int32 { try purgeTelling(package).status }
+
+    /// Also the lines that it prints.
+    private func purgeTelling(_ package: String) throws -> (status: Int32, lines: [Substring]) {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("debian/\(package).postrm")
         let text = try String(contentsOf: script, encoding: .utf8)
@@ -21,7 +24,8 @@ import Testing
             .replacingOccurrences(of: "/usr/share/debconf", with: directory.path + "/none")
         let copy = directory.path + "/postrm"
         try text.write(toFile: copy, atomically: true, encoding: .utf8)
-        return try Program.run("/usr/bin/timeout", ["20", "/bin/sh", copy, "purge"]).status
+        let done = try Program.run("/usr/bin/timeout", ["20", "/bin/sh", copy, "purge"])
+        return (done.status, done.all.split(separator: "\n"))
     }
 
     private func write(_ name: String, _ text: String = "x") throws {
@@ -143,5 +147,71 @@ import Testing
         #expect(try purge(package) == 0)
         for name in files { #expect(!FileManager.default.fileExists(atPath: folder + "/" + name), "\(name)") }
         for name in blocked { #expect(FileManager.default.fileExists(atPath: folder + "/" + name), "\(name)") }
+    }
+
+    /// A folder that the administrator has put elsewhere stays whole, and the purge says so in a line.
+    @Test(
+        arguments: ["saker-server", "saker-agent"], ["data", "data/exports", "data/cache", "etc", "etc/credentials"])
+    func aFolderThatIsALinkStaysAndIsTold(package: String, folder: String) throws {
+        let isServer = package == "saker-server"
+        guard folder != (isServer ? "data/cache" : "data/exports") else { return }
+        let (outside, link) = (directory.path + "/outside", directory.path + "/" + folder)
+        let kept = ["a.zip", "agent.toml", "ak", "credentials/ak", "server-key.pem", "server-tls-key", "server.toml"]
+        for name in kept {
+            let file = URL(fileURLWithPath: outside + "/" + name)
+            try makeFolder(file.deletingLastPathComponent().path)
+            try Data("x".utf8).write(to: file)
+        }
+        if folder == "data" { try FileManager.default.removeItem(atPath: data) }
+        try makeFolder(URL(fileURLWithPath: link).deletingLastPathComponent().path)
+        symlink(outside, link)
+        let done = try purgeTelling(package)
+        #expect(done.status == 0)
+        for name in kept { #expect(FileManager.default.fileExists(atPath: outside + "/" + name), "\(name)") }
+        try #require(done.lines.count == 1, "\(done.lines)")
+        #expect(done.lines[0].hasPrefix("\(package): \(link) is a link to \(outside), and a purge follows no link: "))
+        #expect(done.lines[0].hasSuffix(" there stay: look there, and remove them and the link"))
+    }
+
+    @Test(arguments: ["saker-server", "saker-agent"])
+    func aSecretThatIsALinkIsTold(package: String) throws {
+        let (isServer, outside) = (package == "saker-server", directory.path + "/secret")
+        try Data("x".utf8).write(to: URL(fileURLWithPath: outside))
+        let link = isServer ? data + "/server-key.pem" : directory.path + "/etc/credentials/device-key"
+        try makeFolder(URL(fileURLWithPath: link).deletingLastPathComponent().path)
+        symlink(outside, link)
+        let done = try purgeTelling(package)
+        #expect(done.status == 0 && FileManager.default.fileExists(atPath: outside))
+        #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: link)) == nil, "the link goes")
+        #expect(
+            done.lines == [
+                "\(package): \(link) is a link to \(outside), and a purge follows no link: the link goes, and the file there stays: "
+                    + "remove it"
+            ])
+    }
+
+    /// The programs' users make names and links, and a person reads what root's purge prints.
+    @Test(arguments: ["saker-server", "saker-agent"])
+    func noNameControlsTheTerminal(package: String) throws {
+        let evil = "a\u{1B}c\u{9B}b\u{202E}\r\u{7F}\ne"
+        symlink("/nowhere/" + evil, data + (package == "saker-server" ? "/exports" : "/cache"))
+        if package == "saker-server" {
+            let name = evil.split(separator: "\n")[0]
+            try makeFolder(data + "/" + name)
+            try write("server.toml", "key = \"\(name)\"\n")
+        }
+        let done = try purgeTelling(package)
+        #expect(done.status == 0)
+        #expect(done.lines.count == (package == "saker-server" ? 2 : 1), "\(done.lines)")
+        #expect(done.lines.allSatisfy { $0.utf8.allSatisfy { (0x20..<0x7F).contains($0) } }, "\(done.lines)")
+    }
+
+    @Test(arguments: ["saker-server", "saker-agent"])
+    func aFileInThePlaceOfTheFolderIsTold(package: String) throws {
+        try FileManager.default.removeItem(atPath: data)
+        mkfifo(data, 0o600)
+        let done = try purgeTelling(package)
+        #expect(done.status == 0)
+        #expect(done.lines == ["\(package): \(data) is no folder, and stays: look at it, and remove it"])
     }
 }
