@@ -52,6 +52,8 @@ final class SessionRegistry: Sendable {
     struct Entrance {
         /// The one that had the stream.
         var replaced: SessionLink?
+        /// Where that one came from, when the same device or key had opened it.
+        var replacedAddress: String?
         /// The oldest ones of its vehicle, which has too many: they are to be closed.
         var surplus: [SessionLink] = []
         /// The vehicle's other ones.
@@ -127,6 +129,7 @@ final class SessionRegistry: Sendable {
             state.byAccess[access, default: []].insert(info.number)
             state.byService[info.service, default: 0] += 1
             var entrance = Entrance(replaced: former?.link)
+            if former?.access == access { entrance.replacedAddress = former?.info.address }
             let sessions = state.ofVehicle(entry)
             guard sessions.count > 1 else { return entrance }
             let surplus = sessions.prefix(max(0, sessions.count - mostOfVehicle)).compactMap { state.end($0) }

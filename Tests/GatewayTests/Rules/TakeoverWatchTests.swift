@@ -14,39 +14,43 @@ struct TakeoverWatchTests {
     @Test func threeAnsweredTakeoversInARowAreCopies() {
         var watch = TakeoverWatch()
         // Copies of an agent come back after a minute.
-        #expect(!watch.ended(van, isAnswered: true, at: at(0)))
-        #expect(!watch.ended(van, isAnswered: true, at: at(70)))
-        #expect(watch.ended(van, isAnswered: true, at: at(140)))
-        #expect(watch.ended(van, isAnswered: true, at: at(210)), "and still are")
-        #expect(!watch.ended(.sample(2), isAnswered: true, at: at(210)), "another device")
+        #expect(watch.ended(van, isAnswered: true, at: at(0)) == false)
+        #expect(watch.ended(van, isAnswered: true, at: at(70)) == false)
+        #expect(watch.ended(van, isAnswered: true, at: at(140)) == true)
+        #expect(watch.ended(van, isAnswered: true, at: at(210)) == true, "and still are")
+        #expect(watch.ended(.sample(2), isAnswered: true, at: at(210)) == false, "another device")
         watch.forget(van)
-        #expect(!watch.ended(van, isAnswered: true, at: at(220)))
+        #expect(watch.ended(van, isAnswered: true, at: at(220)) == false)
     }
 
     @Test func aDeadConnectionBetweenThemBeginsAnew() {
         var watch = TakeoverWatch()
         for second in 0..<30 as Range<Int64> {
-            #expect(!watch.ended(van, isAnswered: second % 3 != 0, at: at(second)))
+            #expect(watch.ended(van, isAnswered: second % 3 != 0, at: at(second)) == false)
         }
     }
 
     @Test func answersOfAnotherHourDoNotCount() {
         var watch = TakeoverWatch()
-        for hour in 0..<10 as Range<Int64> { #expect(!watch.ended(van, isAnswered: true, at: at(hour * 1801))) }
+        for hour in 0..<10 as Range<Int64> { #expect(watch.ended(van, isAnswered: true, at: at(hour * 1801)) == false) }
         // A date that jumps back counts nothing twice.
-        #expect(!watch.ended(van, isAnswered: true, at: at(0)))
+        #expect(watch.ended(van, isAnswered: true, at: at(0)) == false)
     }
 
     @Test func programsThatAnswerNothingShowThemselvesByTheirHaste() {
         var watch = TakeoverWatch()
-        for second in 0..<5 as Range<Int64> { #expect(!watch.taken(van, isElsewhere: true, at: at(second))) }
-        #expect(watch.taken(van, isElsewhere: true, at: at(5)))
+        func isTold(_ milliseconds: Int64, isElsewhere: Bool = true) -> Bool {
+            let now = Timestamp(milliseconds: 1_800_000_000_000 + milliseconds)
+            return watch.taken(van, isElsewhere: isElsewhere, at: now)
+        }
+        for number in 0..<5 as Range<Int64> { #expect(!isTold(number * 800)) }
+        #expect(isTold(4000))
         watch.forget(van)
-        for second in 0..<5 as Range<Int64> { #expect(!watch.taken(van, isElsewhere: true, at: at(second))) }
-        #expect(!watch.taken(van, isElsewhere: false, at: at(6)), "one address: a vehicle that has no luck")
-        #expect(!watch.taken(van, isElsewhere: true, at: at(6)))
-        // A network that changes every two seconds.
-        for second in 10..<60 as Range<Int64> { #expect(!watch.taken(van, isElsewhere: true, at: at(second * 2 + 1))) }
+        for number in 0..<5 as Range<Int64> { #expect(!isTold(number)) }
+        #expect(!isTold(6, isElsewhere: false), "one address: a vehicle that has no luck")
+        #expect(!isTold(7))
+        // Networks that change every second: an agent makes no more attempts.
+        for second in 10..<60 as Range<Int64> { #expect(!isTold(second * 1000)) }
     }
 
     /// An honest vehicle: links that break for a while, two networks, other addresses of a router. Its goodbye is repeated by its
@@ -76,9 +80,9 @@ struct TakeoverWatchTests {
             let time = Timestamp(milliseconds: 1_800_000_000_000 + now)
             // The server knew the end before.
             guard goodbye >= login else { continue }
-            #expect(!watch.taken(van, isElsewhere: isOtherNetwork, at: time), "at \(now)")
+            #expect(watch.taken(van, isElsewhere: isOtherNetwork, at: time) == false, "at \(now)")
             let isAnswered = goodbye < login + way || (goodbye < .max && sent < 2000)
-            #expect(!watch.ended(van, isAnswered: isAnswered, at: time), "at \(now)")
+            #expect(watch.ended(van, isAnswered: isAnswered, at: time) == false, "at \(now)")
         }
     }
 

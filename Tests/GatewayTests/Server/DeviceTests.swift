@@ -265,6 +265,7 @@ import TrackWire
             let box = try await Box(fixture)
             for boot in [1, 1, nil, 2, nil, 2, 3] as [UInt8?] {
                 let agent = try await box.connect(fixture)
+                defer { agent.kill() }
                 var hello = box.hello(fixture)
                 if let boot { hello.bootBytes = [UInt8](repeating: boot, count: 16) }
                 #expect(await agent.hello(hello)?.welcome != nil)
@@ -273,6 +274,41 @@ import TrackWire
             var hello = box.hello(fixture)
             hello.bootBytes = [1, 2, 3]
             #expect(await agent.hello(hello)?.refused?.code == .parameter)
+            #expect(try await fixture.store.device(box.record.id)?.cloned == nil)
+        }
+    }
+
+    /// Copies that do not say which start of their computer they are, behind one router: nobody is turned away.
+    @Test func computersThatTakeEachOthersStreamAreTold() async throws {
+        try await Fixture.run { fixture in
+            let box = try await Box(fixture)
+            var last = try await box.login(fixture)
+            for number in 1...TakeoverWatch.answers {
+                let next = try await box.login(fixture)
+                #expect(await last.next()?.message?.closing?.code == .replaced)
+                // The program of the other computer is there, and ends its connection in order.
+                #expect(await last.next() == nil)
+                last = next
+                guard number < TakeoverWatch.answers else { break }
+                #expect(try await fixture.store.device(box.record.id)?.cloned == nil)
+            }
+            try await until { try await fixture.store.device(box.record.id)?.cloned == Fixture.now }
+            last.send(.heartbeat(Heartbeat()))
+            #expect(await last.next()?.message?.isHeartbeat == true)
+        }
+    }
+
+    /// A vehicle whose link breaks leaves connections behind at which nobody answers.
+    @Test func aVehicleThatLeavesDeadConnectionsBehindIsNoCopy() async throws {
+        try await Fixture.run(configure: { $0.deadlines.close = .milliseconds(1) }) { fixture in
+            let box = try await Box(fixture)
+            var dead: [TestAgent] = []
+            for _ in 0..<8 {
+                let agent = try await box.login(fixture)
+                await agent.stopReading()
+                dead.append(agent)
+            }
+            try await until { fixture.server.connectionCount == 1 }
             #expect(try await fixture.store.device(box.record.id)?.cloned == nil)
         }
     }

@@ -28,6 +28,8 @@ final class GatewayConnection: ChannelDuplexHandler {
     private var entity: EntityKey?
     /// Who an open session is, for the notes of its health.
     private var vehicle: HealthNote?
+    /// From where a newer login has taken the stream of the session, until this connection has ended.
+    private var successor: String?
     private var timers: [SessionTimer: Scheduled<Void>] = [:]
     /// Actions that are not performed yet: an action may cause events, such as another writability.
     private var queue: [SessionMachine.Action] = []
@@ -65,6 +67,7 @@ final class GatewayConnection: ChannelDuplexHandler {
             let peer = tls?.peerCertificate.flatMap { DevicePeer($0) }
             tell { machine, now, _ in machine.handshakeCompleted(isOurs: isOurs, peer: peer, now: now) }
         }
+        if case .shutdownCompleted? = event as? TLSUserEvent { endAfterTakeover(isAnswered: true) }
         context.fireUserInboundEventTriggered(event)
     }
 
@@ -93,6 +96,7 @@ final class GatewayConnection: ChannelDuplexHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         tell { machine, _, _ in machine.gone() }
+        endAfterTakeover(isAnswered: false)
         context.fireChannelInactive()
     }
 
@@ -106,6 +110,11 @@ final class GatewayConnection: ChannelDuplexHandler {
     func settled(_ jobs: [SettledJob]) { tell { $0.settled(jobs, now: $1, clock: $2) } }
     func spaceIsFree() { tell { machine, now, _ in machine.spaceIsFree(now: now) } }
     func drain() { tell { machine, now, _ in machine.drain(now: now) } }
+    /// A newer login has the session's stream. `successor`: where it came from, when it is of the same device.
+    func replaced(by successor: String?) {
+        if !machine.dropsBytes { self.successor = successor }
+        tell { machine, now, _ in machine.replaced(now: now) }
+    }
     /// The session's access key does not open its service any more.
     func keyEnded() { tell { machine, now, _ in machine.keyEnded(now: now) } }
     /// The session's device may not go on, for this reason.
@@ -281,9 +290,8 @@ final class GatewayConnection: ChannelDuplexHandler {
             }
         let entrance = core.registry.add(
             info, stream: request.stream, access: access, start: request.arrival?.boot, link: link)
-        entrance.replaced?.perform { connection in
-            connection.tell { machine, now, _ in machine.replaced(now: now) }
-        }
+        let address = entrance.replacedAddress == nil ? nil : info.address
+        entrance.replaced?.perform { $0.replaced(by: address) }
         for surplus in entrance.surplus {
             core.counters.add(to: \.surplusSessions)
             surplus.perform { connection in connection.tell { machine, now, _ in machine.outnumbered(now: now) } }
@@ -299,13 +307,27 @@ final class GatewayConnection: ChannelDuplexHandler {
         let vehicle = HealthNote(entity: entity, heard: began, agentVersion: request.agentVersion, device: device)
         self.vehicle = vehicle
         core.health.heard(nil, from: vehicle, at: began)
+        if let device, let former = entrance.replacedAddress {
+            tell(of: core.clones.taken(device, entity, by: info.address, from: former, at: core.now()))
+        }
         lookForTwins()
     }
 
     private func lookForTwins() {
-        guard let link, let device = vehicle?.device else { return }
-        guard let note = core.clones.heard(link.number, of: device, at: core.now()) else { return }
-        Task(executorPreference: core.tasks.executor) { await note() }
+        if let link, let device = vehicle?.device {
+            tell(of: core.clones.heard(link.number, of: device, at: core.now()))
+        }
+    }
+
+    /// The connection whose stream a newer login has taken ends.
+    private func endAfterTakeover(isAnswered: Bool) {
+        guard let successor, let entity, let device = vehicle?.device else { return }
+        self.successor = nil
+        tell(of: core.clones.ended(device, entity, (journal.address, isAnswered), takenBy: successor, at: core.now()))
+    }
+
+    private func tell(of copy: (@Sendable () async -> Void)?) {
+        if let copy { Task(executorPreference: core.tasks.executor) { await copy() } }
     }
 
     private func start(_ number: UInt64, _ call: Call) {

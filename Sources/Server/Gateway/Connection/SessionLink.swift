@@ -1,5 +1,6 @@
 import Ingest
 import NIOCore
+import TrackStore
 
 /// A connection as other threads see it: every call hops to its event loop and does nothing once it is gone.
 struct SessionLink: IngestOwner {

@@ -169,6 +169,7 @@ final class CloneDesk: Sendable {
     private let noticed = Mutex<[DeviceID: Timestamp]>([:])
     /// The machine decides within the lock; what follows happens after it.
     private let watch = Mutex(CloneWatch())
+    private let takeovers = Mutex(TakeoverWatch())
 
     init(store: any TrackStore, registry: SessionRegistry, lines: SenderLog) {
         self.store = store
@@ -228,6 +229,32 @@ final class CloneDesk: Sendable {
         guard sessions.count > 1, let other = TwinRules.other(of: session, among: sessions.map(\.session)),
             let own = sessions.first(where: { $0.session.number == session })
         else { return nil }
+        return notice(
+            device, own.entity, from: own.session.address, other: other, "sessions", sessions.count, at: now)
+    }
+
+    /// A login from `address` has taken the stream of an open session of the same device, which came from another one or the same.
+    func taken(
+        _ device: DeviceID, _ entity: EntityKey, by address: String, from former: String, at now: Timestamp
+    ) -> (@Sendable () async -> Void)? {
+        guard takeovers.withLock({ $0.taken(device, isElsewhere: address != former, at: now) }) else { return nil }
+        return notice(device, entity, from: address, other: former, "replaced", TakeoverWatch.moves, at: now)
+    }
+
+    /// A session whose stream a login from `successor` has taken has ended. `isAnswered`: by its agent's answer.
+    func ended(
+        _ device: DeviceID, _ entity: EntityKey, _ session: (address: String, isAnswered: Bool),
+        takenBy successor: String, at now: Timestamp
+    ) -> (@Sendable () async -> Void)? {
+        guard takeovers.withLock({ $0.ended(device, isAnswered: session.isAnswered, at: now) }) else { return nil }
+        let answers = TakeoverWatch.answers
+        return notice(device, entity, from: session.address, other: successor, "replaced", answers, at: now)
+    }
+
+    private func notice(
+        _ device: DeviceID, _ entity: EntityKey, from address: String, other: String, _ what: String, _ count: Int,
+        at now: Timestamp
+    ) -> (@Sendable () async -> Void)? {
         let isNews = noticed.withLock { noticed in
             if let former = noticed[device], (0..<Self.noticeInterval).contains(now.milliseconds(since: former)) {
                 return false
@@ -241,10 +268,10 @@ final class CloneDesk: Sendable {
             .warning,
             "several computers seem to have the certificate of one device: one may be a copy of the other's disk",
             [
-                "device": "\(device)", "service": "\(own.entity.service.rawValue)", "entity": "\(own.entity.name)",
-                "address": "\(own.session.address)", "other_address": "\(other)", "sessions": "\(sessions.count)",
+                "device": "\(device)", "service": "\(entity.service.rawValue)", "entity": "\(entity.name)",
+                "address": "\(address)", "other_address": "\(other)", "\(what)": "\(count)",
                 "message_id": "\(MessageID.deviceCloned)",
-            ], of: .vehicle(own.entity))
+            ], of: .vehicle(entity))
         return { await self.note(device, at: now) }
     }
 
@@ -260,6 +287,7 @@ final class CloneDesk: Sendable {
     /// Somebody has put the device in order.
     func forget(_ device: DeviceID) {
         watch.withLock { $0.forget(device) }
+        takeovers.withLock { $0.forget(device) }
         noticed.withLock { $0[device] = nil }
     }
 }

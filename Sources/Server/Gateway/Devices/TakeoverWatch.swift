@@ -12,15 +12,15 @@ import TrackStore
 /// between the new login and the end of the old connection, seldom; three times in a row, without a dead connection in between, it
 /// does not.
 ///
-/// A program that has the certificate and answers nothing shows itself by its haste. An agent that has lost a session within a
-/// minute waits before it tries again, up to 1, 2, 4, 8, 16, 32 s; only another network shortens it.
+/// A program that has the certificate and answers nothing shows itself by its haste. An agent whose networks change makes one
+/// attempt a second at most, and one that loses its sessions otherwise waits longer each time.
 struct TakeoverWatch: Sendable {
     /// So many sessions in a row answered when a login took their stream, within ``span``.
     static let answers = 3
     static let span: Int64 = 3_600_000
     /// So many logins in a row took the stream of a session from another address, within ``haste``.
     static let moves = 6
-    static let haste: Int64 = 10_000
+    static let haste: Int64 = 4000
 
     private struct Device: Hashable {
         var answered: [Timestamp] = []
