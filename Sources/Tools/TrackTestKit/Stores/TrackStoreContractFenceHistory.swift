@@ -76,54 +76,6 @@ extension TrackStoreContract {
                 let all = try await store.fences(watching: fleet[0], page: Page(offset: 0, limit: 99)).fences
                 try expect(first, is: Array(all.dropFirst().prefix(2)), "a page")
             },
-            TrackStoreCheck("whom a fence watched is known for every version, whoever came and went since") { subject in
-                let (store, service) = try await subject.withService()
-                // Two spellings of one text are two names.
-                let names = (1...20).map { "vehicle_\($0)" } + ["caf\u{E9}", "cafe\u{301}"]
-                for name in names { try await store.haveEntity(named: name, in: service, at: .at(0)) }
-                func define(_ names: [String]?, _ group: String?) throws -> FenceDefinition {
-                    var definition = try FenceDefinition.sample("a", watching: names ?? [])
-                    if names == nil { definition.watch = .everyone }
-                    definition.group = group
-                    return definition
-                }
-                // Forwards, backwards, out of the middle, all, nobody, and the same names again; groups change between.
-                let rounds: [[String]?] =
-                    names.indices.map { Array(names[...$0]) }
-                    + [names.filter { $0 != "vehicle_7" }, names, nil, Array(names.suffix(3)), [], [names[6]], nil]
-                    + names.indices.map { Array(names[$0...].reversed()) } + [[names[21]], [names[20]], names]
-                var record = try await store.createFence(try define([], nil), in: service, at: .at(1))
-                var kept = [record]
-                for (second, watched) in zip(2..., rounds) as Zip2Sequence<PartialRangeFrom<Int64>, [[String]?]> {
-                    let definition = try define(watched, second % 9 == 0 ? "g\(second)" : record.fence.definition.group)
-                    record = try await store.updateFence(
-                        1, to: definition, expecting: record.version, in: service, at: .at(second))
-                    kept.append(record)
-                }
-                func check(_ present: String) async throws {
-                    for record in kept {
-                        let watch = record.fence.definition.watch
-                        for name in names {
-                            let entity = EntityKey(service: service, name: name)
-                            let difference = try await store.fenceDifference(of: entity, since: record.version)
-                            guard let changes = difference.changes else {
-                                throw ContractViolation(description: "the version \(record.version) is not known")
-                            }
-                            guard difference.version != record.version else { continue }
-                            try expect(
-                                changes.first?.former?.fence, is: watch.contains(name) ? record.fence : nil,
-                                "the fence of \(name) at \(record.version), \(present)")
-                        }
-                    }
-                }
-                try await check("while the fence is there")
-                _ = try await store.deleteFences(matching: FenceFilter(fences: [1]), in: service, at: .at(200))
-                try await check("when the fence is deleted")
-                _ = try await store.removeFenceNews(before: .at(30), limit: 999)
-                kept.removeAll { $0.version < Timestamp.at(29).milliseconds }
-                try await check("when the first versions are forgotten")
-                try expect(try await store.checkIntegrity(), is: [], "integrity")
-            },
             TrackStoreCheck("a new name replaces no fence, and the end of a watch does") { subject in
                 let (store, service) = try await subject.withFleet()
                 let (van, bus) = (EntityKey(service: service, name: "van"), EntityKey(service: service, name: "bus"))

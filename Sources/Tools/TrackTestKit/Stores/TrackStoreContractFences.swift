@@ -5,7 +5,9 @@ import TrackStore
 
 extension TrackStoreContract {
     /// ``FenceStore``
-    package static var fences: [TrackStoreCheck] { fenceDefinitions + fenceWatches + fenceNews + fenceHistory }
+    package static var fences: [TrackStoreCheck] {
+        fenceDefinitions + fenceWatches + fenceNews + fenceHistory + watchHistories
+    }
 
     private static var fenceDefinitions: [TrackStoreCheck] {
         [
