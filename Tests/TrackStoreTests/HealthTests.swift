@@ -72,7 +72,7 @@ import TrackModel
         let texts: [(VehicleTrouble, String)] = [
             (
                 .cloned(now),
-                "two computers have its certificate: one is a copy of the other's disk, and neither may log in"
+                "two computers have its certificate, or seem to: one is a copy of the other's disk. Where it is proven, neither may log in"
             ),
             (.losing(.bound, points: 512), "lost 512 points: its cache was full"),
             (.losing(.copiedDisk, points: 1), "lost 1 point: another vehicle has a copy of its disk"),

@@ -71,8 +71,8 @@ extension Devices {
             }
             if let first = devices.first(where: { $0.cloned != nil }) {
                 tell(
-                    "Two computers have the certificate of \(first.entity), so neither may log in. See: saker-server device show "
-                        + "\("\(first.id)".prefix(8))")
+                    "Two computers have the certificate of \(first.entity), or seem to; where it is proven, neither may log in. See: "
+                        + "saker-server device show \("\(first.id)".prefix(8))")
             }
             for sentence in try await administration.legacyWarnings() { tell(sentence) }
         }

@@ -1,6 +1,6 @@
 /// What an operator should do something about, the worst first.
 package enum VehicleTrouble: Hashable, Sendable {
-    /// Two computers are this device, so neither may log in. Noticed last at this time.
+    /// Two computers are this device, or seem to be. Where it is proven, neither may log in. Noticed last at this time.
     case cloned(Timestamp)
     /// Points are gone for good, and lately. `points`: since the agent started; `reason`: the one with the most points.
     case losing(HealthReport.LossReason, points: UInt64)
@@ -64,7 +64,7 @@ extension VehicleTrouble: CustomStringConvertible {
     package var description: String {
         switch self {
         case .cloned:
-            "two computers have its certificate: one is a copy of the other's disk, and neither may log in"
+            "two computers have its certificate, or seem to: one is a copy of the other's disk. Where it is proven, neither may log in"
         case .losing(let reason, let points): "lost \(Self.points(points)): \(reason.text)"
         case .disk(.full): "disk full: new points are in memory only"
         case .disk(.readOnly): "disk read-only: new points are in memory only"
