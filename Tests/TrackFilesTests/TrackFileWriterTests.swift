@@ -173,7 +173,7 @@ extension String {
 /// Texts that a spreadsheet would compute.
 @Suite struct CSVTextTests {
     private static let computed = [
-        "=HYPERLINK(\"http://evil\",\"x\")", "@SUM(1)", "+1+cmd|' /C calc'!A0", "-2+3", "\t=1", "\r=1", "\n=1", "'=1",
+        "=HYPERLINK(\"http://evil\",\"x\")", "@SUM(1)", "+1+cmd|' /C calc'!A0", "-2+3", "\tx", "\rx", "\nx", "'=1",
         "''@x", "\u{FF1D}1", "+", "-",
     ]
     private static let harmless = ["", "van", "-5", "+5", "-5.25", "1=2", "'", "'van", "a@b", " =1"]
@@ -186,6 +186,27 @@ extension String {
         for text in Self.harmless {
             #expect(CSVText.guarded(text) == text)
             #expect(CSVText.unguarded(text) == text)
+        }
+    }
+
+    /// Where `;` or a tab separates cells, quotes in the middle of a line are none, and a line break ends it.
+    @Test(arguments: [
+        ("a;=1", "a;'=1"), ("a; =1", "a;' =1"), ("a;\"=1\"", "a;'\"=1\""), ("a\t@x", "a\t'@x"),
+        ("a\n-x;+y", "a\n'-x;'+y"),
+        ("a\r\n=1", "a\r\n'=1"), ("\t=1", "'\t'=1"), ("=1;=2", "'=1;'=2"), ("a;'=1", "a;''=1"), (";=1;", ";'=1;"),
+        ("';=1", "';'=1"),
+        ("a;'\"=1", "a;''\"=1"), ("a;b;1;-5;'", "a;b;1;-5;'"), ("a,=1", "a,=1"), ("';'", "';'"),
+    ])
+    func noSeparatorBeginsAComputedCell(text: String, cell: String) {
+        #expect(CSVText.guarded(text) == cell)
+        #expect(CSVText.unguarded(cell) == text)
+    }
+
+    @Test func everyTextComesBack() {
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<20_000 {
+            let text = String((0..<8).map { _ in "';=\"+ \t\n1a".randomElement(using: &random) ?? "a" })
+            #expect(CSVText.unguarded(CSVText.guarded(text)) == text, "\(text.debugDescription)")
         }
     }
 

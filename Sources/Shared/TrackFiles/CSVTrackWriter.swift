@@ -93,19 +93,46 @@ package struct CSVTrackWriter {
 /// Texts in tables that spreadsheets open.
 ///
 /// A spreadsheet computes a cell that begins with `=`, `+`, `-`, `@`, a tab or a line break: a name such as `=HYPERLINK(…)` then runs on
-/// the computer of whoever opens the table. An apostrophe before it says that the cell is a text.
+/// the computer of whoever opens the table. An apostrophe before it says that the cell is a text. Where `;` or a tab separates cells, a
+/// spreadsheet sees no quotes in the middle of a line, so a text has a cell behind each of them, and behind a line break.
 package enum CSVText {
     /// The text as it stands in a table for people. ``unguarded(_:)`` gives it back.
-    package static func guarded(_ text: String) -> String { isComputed(text) ? "'" + text : text }
+    package static func guarded(_ text: String) -> String {
+        let parts = mapParts(text) {
+            isComputed($0.drop { " \"'".unicodeScalars.contains($0) }) ? "'" + String($0) : String($0)
+        }
+        return isComputed(text.unicodeScalars[...]) ? "'" + parts : parts
+    }
 
     /// What a cell of such a table says.
     package static func unguarded(_ cell: String) -> String {
-        cell.utf8.first == 0x27 && isComputed(String(cell.dropFirst())) ? String(cell.dropFirst()) : cell
+        let scalars = cell.unicodeScalars
+        let isGuarded = scalars.first == "'" && isComputed(scalars.dropFirst())
+        return mapParts(isGuarded ? String(scalars.dropFirst()) : cell) { part in
+            let isGuarded =
+                part.first == "'" && isComputed(part.dropFirst().drop { " \"'".unicodeScalars.contains($0) })
+            return String(isGuarded ? part.dropFirst() : part)
+        }
+    }
+
+    /// Maps what stands behind each separator of cells and lines that a spreadsheet may know.
+    private static func mapParts(_ text: String, _ map: (Substring.UnicodeScalarView) -> String) -> String {
+        var (result, rest) = ("", text.unicodeScalars[...])
+        var isFirst = true
+        while true {
+            let end = rest.firstIndex { ";\t\r\n".unicodeScalars.contains($0) }
+            let part = rest[..<(end ?? rest.endIndex)]
+            result += isFirst ? String(part) : map(part)
+            guard let end else { return result }
+            result.unicodeScalars.append(rest[end])
+            rest = rest[rest.index(after: end)...]
+            isFirst = false
+        }
     }
 
     /// Whether a spreadsheet may compute it, or would after apostrophes were taken away. A plain number is harmless.
-    private static func isComputed(_ text: String) -> Bool {
-        let rest = text.unicodeScalars.drop { $0 == "'" }
+    private static func isComputed(_ text: Substring.UnicodeScalarView) -> Bool {
+        let rest = text.drop { $0 == "'" }
         guard let first = rest.first else { return false }
         switch first {
         // Also as Chinese and Japanese keyboards write them.
