@@ -46,6 +46,14 @@ struct Saker: AsyncParsableCommand {
 /// The command line as a program: runs the command and ends with an exit code: 0 done, 1 refused or failed, 2 wrong usage,
 /// 3 unreachable.
 package enum SakerProcess {
+    /// Started under a name that is neither of the two.
+    package static func refuse(name: String) -> Never {
+        Output.complain(
+            "saker: started as '\(name)'. The program is the agent under the name sakerd, and the command line under the name "
+                + "saker. Start it under one of these names, or through a link with such a name.")
+        exit(2)
+    }
+
     package static func main() async -> Never {
         if let problem = UnknownCommand.problem(Array(CommandLine.arguments.dropFirst()), of: Saker.self) {
             Output.complain("saker: \(problem)")
@@ -66,7 +74,8 @@ package enum SakerProcess {
             Output.complain("saker: \(failure)")
             exit(failure.code.rawValue)
         } catch {
-            let message = Saker.fullMessage(for: error)
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            let message = UsageMessage.text(for: error, of: Saker.self, arguments)
             // Help and version are asked for by throwing, too.
             if Saker.exitCode(for: error) == .success {
                 Output.print(text: message)

@@ -37,8 +37,12 @@ enum Program {
             exit(code.rawValue)
         } catch {
             // Help and version are no errors.
-            guard SakerServer.exitCode(for: error) != .success else { SakerServer.exit(withError: error) }
-            complain(SakerServer.fullMessage(for: error), status: 2)
+            guard SakerServer.exitCode(for: error) != .success else {
+                Output.print(text: SakerServer.fullMessage(for: error))
+                exit(0)
+            }
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            complain(UsageMessage.text(for: error, of: SakerServer.self, arguments), status: 2)
         }
     }
 
@@ -79,7 +83,7 @@ struct ConfigurationOption: ParsableArguments {
         do throws(ConfigurationError) {
             configuration = try ServerConfiguration.load(path: config)
         } catch {
-            throw ServerError(.configuration, error.detail)
+            throw ServerError(.configuration, error.sentence)
         }
         try WorkingUser.take(for: need, configuration)
         return configuration

@@ -29,6 +29,8 @@ package struct ConfigurationError: Error, Equatable, Sendable, CustomStringConve
     /// One problem a line.
     package var description: String { problems.map(\.description).joined(separator: "\n") }
     package var detail: String { description }
+    /// All problems in one line.
+    package var sentence: String { problems.map(\.description).joined(separator: "; ") }
 
     package static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 }

@@ -19,18 +19,7 @@ import SakerCommand
             Task.immediate { await SakerProcess.main() }
             dispatchMain()
         default:
-            complain(
-                """
-                saker: started as '\(started)'. The program is the agent under the name sakerd, and the command line under \
-                the name saker. Start it under one of these names, or through a link with such a name.
-
-                """)
-            exit(2)
+            SakerProcess.refuse(name: started)
         }
-    }
-
-    private static func complain(_ text: String) {
-        var text = text
-        text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 }

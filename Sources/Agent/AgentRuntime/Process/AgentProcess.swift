@@ -23,7 +23,7 @@ package enum AgentProcess {
         do {
             given = try Arguments(arguments)
         } catch {
-            complain("sakerd: \(error)\nTry: sakerd --help")
+            complain("sakerd: \(error)", "Try: sakerd --help")
             return 2
         }
         switch given.task {
@@ -31,7 +31,7 @@ package enum AgentProcess {
             print(Arguments.help)
             return 0
         case .printVersion:
-            print("sakerd \(SakerVersion.text)")
+            say("sakerd \(SakerVersion.text)")
             return 0
         case .run, .check, .printConfiguration: break
         }
@@ -40,20 +40,21 @@ package enum AgentProcess {
             // Without its access key the agent still gathers.
             configuration = try .load(path: given.configurationPath, needsSecrets: given.task != .run)
         } catch {
-            complain("sakerd: the configuration cannot be used:\n\(error)")
+            complain(["sakerd: the configuration cannot be used:"] + error.problems.map(\.description))
             return 1
         }
         switch given.task {
         case .printConfiguration:
-            print(configuration.effective.toml, terminator: "")
+            configuration.effective.toml.dropLast().split(separator: "\n", omittingEmptySubsequences: false)
+                .forEach { say(String($0)) }
             return 0
         case .check:
             configuration.effective.warnings.forEach { complain("sakerd: \($0)") }
             if let obstacle = SecureConnector.obstacle(configuration.server) {
-                complain("sakerd: the agent would keep points and make no connection:\n[server]: \(obstacle)")
+                complain("sakerd: the agent would keep points and make no connection:", "[server]: \(obstacle)")
                 return 1
             }
-            print("\(given.configurationPath) is right")
+            say("\(given.configurationPath) is right")
             return 0
         case .run, .printHelp, .printVersion: return run(configuration, path: given.configurationPath)
         }
@@ -92,10 +93,17 @@ package enum AgentProcess {
         }
     }
 
-    private static func complain(_ text: String) {
-        var line = text + "\n"
-        line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    private static func complain(_ lines: String...) { complain(lines) }
+
+    /// Names and values come from outside: they control no terminal, and begin no line.
+    private static func complain(_ lines: [String]) {
+        for line in lines {
+            var text = line.visible + "\n"
+            text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        }
     }
+
+    private static func say(_ line: String) { print(line.visible) }
 }
 
 extension Logger.Level {

@@ -190,7 +190,7 @@ struct ClientFile {
                 url: url, service: service.map { Int64($0) }, accessKey: key, appCode: appCode,
                 authorityFile: authority, device: device, machine: machine)
         } catch {
-            throw CommandFailure(.failed, error.detail)
+            throw CommandFailure(.failed, error.sentence)
         }
     }
 
