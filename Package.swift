@@ -103,8 +103,8 @@ let shared: [Target] = [
     .room("JSON", in: "Shared"),
     .room("LocalSocket", in: "Shared", .nioCore, .nioPosix),
     .room("Varlink", in: "Shared", "JSON", "LocalSocket", .nioCore, .nioPosix),
-    .room("Admission", in: "Shared", "TrackModel", .nioCore),
-    .room("Exposition", in: "Shared", "Admission", "CAllocator", "LocalSocket", .nioCore, .nioPosix),
+    .room("ConnectionLimits", in: "Shared", "TrackModel", .nioCore),
+    .room("MetricsText", in: "Shared", "ConnectionLimits", "CAllocator", "LocalSocket", .nioCore, .nioPosix),
     .room("AgentControl", in: "Shared", "JSON", "LocalSocket", "Varlink", "TrackModel", .nioCore),
     .room("Terminal", in: "Shared", "TrackModel", .arguments),
     .room("Diagnosing", in: "Shared", "JSON", "Terminal", .nioCore, .nioPosix),
@@ -130,13 +130,13 @@ let shared: [Target] = [
 let agent: [Target] = [
     .room("AgentLogic", in: "Agent", "TrackModel", "Geodesy"),
     .room("LocalFences", in: "Agent", "AgentLogic", "FenceJSON", "Geodesy", "Geofencing", "JSON", "TrackModel"),
-    .room("TrackCache", in: "Agent", settings: door, "TrackModel", "Compression"),
-    .room("AlarmLog", in: "Agent", "JSON", "TrackCache", "TrackModel", "Compression"),
+    .room("DiskRing", in: "Agent", settings: door, "TrackModel", "Compression"),
+    .room("AlarmLog", in: "Agent", "JSON", "DiskRing", "TrackModel", "Compression"),
     .room("GNSSFeed", in: "Agent", settings: door, "CGPS", "AgentLogic", "TrackModel"),
     .room(
         "AgentRuntime", in: "Agent", "AgentControl", "AgentLogic", "AlarmLog", "CLinux", "ConfigurationFile",
-        "Exposition", "FenceDelivery", "FenceJSON", "GNSSFeed", "Geodesy", "Geofencing", "JSON",
-        "LocalFences", "LocalSocket", "SecureLink", "Systemd", "TimeZones", "TrackCache", "TrackModel", "TrackWire",
+        "MetricsText", "FenceDelivery", "FenceJSON", "GNSSFeed", "Geodesy", "Geofencing", "JSON",
+        "LocalFences", "LocalSocket", "SecureLink", "Systemd", "TimeZones", "DiskRing", "TrackModel", "TrackWire",
         "Varlink", .log,
         .nioCore, .nioPosix),
 ]
@@ -148,7 +148,7 @@ let server: [Target] = [
     .room("TrackAnalysis", in: "Server", "Geodesy", "TrackModel"),
     .room("RoadMatching", in: "Server", "Geodesy", "JSON", "TrackAnalysis", "TrackModel"),
     .room(
-        "RoadEngine", in: "Server", "Exposition", "RoadMatching", "Systemd", "TrackAnalysis", "TrackModel", .log,
+        "RoadEngine", in: "Server", "MetricsText", "RoadMatching", "Systemd", "TrackAnalysis", "TrackModel", .log,
         .nioCore, .nioHTTP1, .httpClient),
     .room("SQLDatabase", in: "Server", settings: door, "CSQLite"),
     .room(
@@ -159,26 +159,30 @@ let server: [Target] = [
         "TrackModel", "TrackWire"),
     .room("FenceJudging", in: "Server", "FenceJSON", "Geofencing", "TrackStore", "TrackModel"),
     .room(
-        "Ingest", in: "Server", "Admission", "Exposition", "FenceJudging", "Geofencing", "Systemd", "TrackStore",
+        "Ingest", in: "Server", "ConnectionLimits", "MetricsText", "FenceJudging", "Geofencing", "Systemd",
+        "TrackStore",
         "TrackModel", .log),
     .room(
-        "WebAPI", in: "Server", "Admission", "FenceFiles", "FenceJudging", "Geodesy", "Geofencing", "Ingest", "JSON",
+        "WebAPI", in: "Server", "ConnectionLimits", "FenceFiles", "FenceJudging", "Geodesy", "Geofencing", "Ingest",
+        "JSON",
         "RoadMatching", "Systemd", "TrackAnalysis", "TrackFiles", "TrackModel", "TrackStore", .log, .crypto),
     .room("TrackExport", in: "Server", "Compression", "TrackAnalysis", "TrackModel", "TrackStore"),
     .room("AlarmCallbacks", in: "Server", "JSON", "TrackModel", "TrackStore", "WebAPI", .crypto),
     .room("ServerIdentity", in: "Server", "DirectoryAccess", "TrackModel", .asn1, .nioCore, .nioSSL, .x509),
     .room("Enrolment", in: "Server", "ConfigurationFile", "JSON", "TrackModel", "TrackStore"),
     .room(
-        "WebListener", in: "Server", "Admission", "Enrolment", "Exposition", "ServerIdentity", "WebAPI", .log,
+        "WebListener", in: "Server", "ConnectionLimits", "Enrolment", "MetricsText", "ServerIdentity", "WebAPI", .log,
         .lifecycle, .nioCore,
         .nioHTTP1, .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdTLS),
     .room(
-        "Gateway", in: "Server", "Admission", "FenceDelivery", "FenceJSON", "Geofencing", "Geodesy", "Ingest", "JSON",
+        "Gateway", in: "Server", "ConnectionLimits", "FenceDelivery", "FenceJSON", "Geofencing", "Geodesy", "Ingest",
+        "JSON",
         "ServerIdentity", "Systemd", "TrackStore", "TrackModel", "TrackWire", .log, .nioCore, .nioPosix, .nioSSL,
         .nioTLS),
     .room(
-        "ServerRuntime", in: "Server", "Admission", "AlarmCallbacks", "CClock", "ConfigurationFile", "Diagnosing",
-        "DirectoryAccess", "Enrolment", "Exposition", "FenceFiles", "FenceJudging", "Gateway", "GeoPackageFile",
+        "ServerRuntime", in: "Server", "ConnectionLimits", "AlarmCallbacks", "CClock", "ConfigurationFile",
+        "Diagnosing",
+        "DirectoryAccess", "Enrolment", "MetricsText", "FenceFiles", "FenceJudging", "Gateway", "GeoPackageFile",
         "Geodesy", "Geofencing", "Ingest", "JSON", "RoadEngine", "RoadMatching", "ServerIdentity", "Systemd",
         "StoreRecords", "TimeZones", "TrackExport", "TrackFiles", "TrackModel", "TrackStore", "TrackStoreSQLite",
         "WebAPI",
@@ -235,19 +239,19 @@ let tools: [Target] = [
     .room(
         "SystemSimulation", in: "Tools", "AgentControl", "AgentLogic", "AgentRuntime", "AlarmLog", "Compression",
         "ConfigurationFile", "FenceDelivery", "FenceJSON", "Gateway", "Geodesy", "Geofencing", "GNSSFeed", "Ingest",
-        "JSON", "LocalFences", "SecureLink", "StoreDisk", "TrackAnalysis", "TrackCache", "TrackModel", "TrackStore",
+        "JSON", "LocalFences", "SecureLink", "StoreDisk", "TrackAnalysis", "DiskRing", "TrackModel", "TrackStore",
         "TrackStoreSQLite", "TrackTestKit", "TrackWire", .log, .nioCore, .nioTLS),
     .program("saker-simulate", in: "Tools", "SystemSimulation", .arguments),
     .room(
         "TrackTestKit", in: "Tools", "AgentControl", "Geodesy", "Geofencing", "Ingest", "JSON", "RoadMatching",
-        "SecureLink", "TrackAnalysis", "TrackCache", "TrackModel", "TrackStore", "TrackStoreSQLite", "Varlink", .log,
+        "SecureLink", "TrackAnalysis", "DiskRing", "TrackModel", "TrackStore", "TrackStoreSQLite", "Varlink", .log,
         .nioCore),
-    .room("ProgramTestKit", in: "Tools", "CNetworkNamespace", "CSQLite", "TrackCache", "TrackModel"),
+    .room("ProgramTestKit", in: "Tools", "CNetworkNamespace", "CSQLite", "DiskRing", "TrackModel"),
     // The programs themselves are dependencies so that they are built beside it.
     .program("saker-crash", in: "Tools", "ProgramTestKit", "saker", "saker-server", .arguments),
     .program(
         "saker-bench", in: "Tools", "DriveSimulation", "FenceFiles", "Geodesy", "Geofencing", "TrackAnalysis",
-        "TrackCache", "TrackFiles", "TrackModel", "TrackWire", .arguments),
+        "DiskRing", "TrackFiles", "TrackModel", "TrackWire", .arguments),
     .program(
         "saker-sim", in: "Tools", "ConfigurationFile", "DriveSimulation", "FleetSimulation", "Geodesy", "TrackFiles",
         "TrackModel", .arguments),
@@ -268,11 +272,11 @@ let tests: [Target] = [
     .tests(of: "JSON"),
     .tests(of: "LocalSocket", "ProgramTestKit", .nioCore, .nioPosix),
     .tests(of: "Varlink", "JSON", "LocalSocket", "ProgramTestKit", .nioCore, .nioPosix),
-    .tests(of: "Admission", "TrackModel", "TrackTestKit", .nioCore),
-    .tests(of: "Exposition", "ProgramTestKit", .nioCore, .nioPosix),
+    .tests(of: "ConnectionLimits", "TrackModel", "TrackTestKit", .nioCore),
+    .tests(of: "MetricsText", "ProgramTestKit", .nioCore, .nioPosix),
     // Documents, examples, completions and manuals beside the programs and lists they describe.
     .tests(
-        "DocumentTests", "AgentControl", "AgentRuntime", "ConfigurationFile", "Exposition", "ProgramTestKit",
+        "DocumentTests", "AgentControl", "AgentRuntime", "ConfigurationFile", "MetricsText", "ProgramTestKit",
         "ServerRuntime", "TrackModel", "saker", "saker-server", "saker-sim"),
     .tests(
         of: "AgentControl", "JSON", "LocalSocket", "ProgramTestKit", "TrackModel", "TrackTestKit", "Varlink", .nioCore,
@@ -296,24 +300,24 @@ let tests: [Target] = [
     .tests(of: "GeoPackageFile", "FenceFiles", "Geodesy", "JSON", "ProgramTestKit"),
     .tests(of: "AgentLogic", "TrackModel", "TrackTestKit"),
     .tests(
-        of: "LocalFences", "AgentLogic", "AlarmLog", "Geodesy", "Geofencing", "JSON", "TrackCache", "TrackModel",
+        of: "LocalFences", "AgentLogic", "AlarmLog", "Geodesy", "Geofencing", "JSON", "DiskRing", "TrackModel",
         "TrackTestKit"),
     .tests(of: "SecureLink", "ProgramTestKit", "TrackModel", .nioCore, .nioPosix, .nioEmbedded, .nioSSL),
     .tests(of: "HTTPExchange", "ProgramTestKit", "SecureLink", .nioCore, .nioPosix),
-    .tests(of: "TrackCache", "ProgramTestKit", "TrackModel", "TrackTestKit"),
+    .tests(of: "DiskRing", "ProgramTestKit", "TrackModel", "TrackTestKit"),
     .tests(
         of: "GNSSFeed", "AgentLogic", "DriveSimulation", "Geodesy", "ProgramTestKit", "TrackModel", "TrackTestKit",
         "TrackWire"),
-    .tests(of: "AlarmLog", "TrackCache", "TrackModel", "TrackTestKit"),
+    .tests(of: "AlarmLog", "DiskRing", "TrackModel", "TrackTestKit"),
     .tests(
-        of: "AgentRuntime", "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile", "Exposition",
+        of: "AgentRuntime", "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile", "MetricsText",
         "FenceDelivery", "GNSSFeed", "Geodesy", "Geofencing", "JSON", "LocalFences", "ProgramTestKit", "SecureLink",
-        "Systemd", "TrackCache", "TrackModel", "TrackTestKit",
+        "Systemd", "DiskRing", "TrackModel", "TrackTestKit",
         "TrackWire", "Varlink", .log, .nioCore, .nioPosix, .nioEmbedded, .crypto, .nioSSL, .nioTLS, .asn1, .x509),
     .tests(of: "TrackAnalysis", "Geodesy", "ProgramTestKit", "TrackModel"),
     .tests(of: "RoadMatching", "Geodesy", "JSON", "ProgramTestKit", "TrackAnalysis", "TrackModel", "TrackTestKit"),
     .tests(
-        of: "RoadEngine", "Exposition", "Geodesy", "JSON", "ProgramTestKit", "RoadMatching", "TrackAnalysis",
+        of: "RoadEngine", "MetricsText", "Geodesy", "JSON", "ProgramTestKit", "RoadMatching", "TrackAnalysis",
         "TrackModel", "TrackTestKit", .log, .nioCore, .nioHTTP1, .nioPosix),
     .tests(of: "TrackStore", "TrackModel", "TrackTestKit", "TrackWire"),
     .tests(of: "SQLDatabase", "ProgramTestKit"),
@@ -322,7 +326,7 @@ let tests: [Target] = [
         "TrackStore", "TrackTestKit", "TrackWire"),
     .tests(of: "FenceJudging", "Geodesy", "Geofencing", "JSON", "TrackModel", "TrackStore", "TrackTestKit"),
     .tests(
-        of: "Ingest", "Exposition", "FenceDelivery", "FenceJudging", "Geodesy", "Geofencing", "Systemd",
+        of: "Ingest", "MetricsText", "FenceDelivery", "FenceJudging", "Geodesy", "Geofencing", "Systemd",
         "ProgramTestKit", "TrackModel", "TrackStore", "TrackTestKit", .log),
     .tests(
         of: "WebAPI", "Geodesy", "Geofencing", "Ingest", "JSON", "RoadEngine", "RoadMatching", "Systemd",
@@ -336,12 +340,12 @@ let tests: [Target] = [
         .lifecycle, .log,
         .nioCore, .nioPosix, .crypto, .asn1, .x509),
     .tests(
-        of: "Gateway", "Exposition", "FenceDelivery", "Geodesy", "Geofencing", "Ingest", "JSON", "ServerIdentity",
+        of: "Gateway", "MetricsText", "FenceDelivery", "Geodesy", "Geofencing", "Ingest", "JSON", "ServerIdentity",
         "TrackModel",
         "TrackStore", "TrackTestKit",
         "TrackWire", .log, .nioCore, .nioPosix, .nioEmbedded, .crypto, .nioSSL, .asn1, .x509),
     .tests(
-        of: "ServerRuntime", "AlarmCallbacks", "ConfigurationFile", "Diagnosing", "Enrolment", "Exposition",
+        of: "ServerRuntime", "AlarmCallbacks", "ConfigurationFile", "Diagnosing", "Enrolment", "MetricsText",
         "FenceCommands", "FenceFiles", "Geodesy",
         "Geofencing",
         "Ingest", "JSON", "ProgramTestKit", "RoadMatching", "StoreRecords", "Systemd", "TrackExport", "TrackFiles",
@@ -356,13 +360,13 @@ let tests: [Target] = [
     .tests(
         "SimulationTests", "AgentControl", "AgentLogic", "AgentRuntime", "AlarmLog", "ConfigurationFile", "FenceJSON",
         "Geodesy", "Geofencing", "JSON",
-        "LocalFences", "SystemSimulation", "TrackCache", "TrackModel", "TrackStore", "TrackTestKit", .nioCore),
+        "LocalFences", "SystemSimulation", "DiskRing", "TrackModel", "TrackStore", "TrackTestKit", .nioCore),
     // The fuzzers' properties on every kept input: docs/fuzzing.md.
     .tests(
         "FuzzTests", "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile",
-        "DriveSimulation", "Enrolment", "Exposition", "FenceDelivery", "FenceFiles", "FenceJSON", "Geofencing",
+        "DriveSimulation", "Enrolment", "MetricsText", "FenceDelivery", "FenceFiles", "FenceJSON", "Geofencing",
         "GNSSFeed", "HTTPExchange", "JSON", "LocalSocket",
-        "Geodesy", "RoadMatching", "ServerRuntime", "TrackCache", "TrackExport", "TrackFiles",
+        "Geodesy", "RoadMatching", "ServerRuntime", "DiskRing", "TrackExport", "TrackFiles",
         "TrackModel", "TrackStore", "TrackTestKit", "TrackWire", "Varlink", "WebAPI", "FenceCommands", "saker-sim",
         .log,
         .nioCore, .nioEmbedded),

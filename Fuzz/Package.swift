@@ -38,14 +38,14 @@ let package = Package(
         .room("JSON", in: "Shared"),
         .room("LocalSocket", in: "Shared", [.nioCore, .nioPosix]),
         .room("Varlink", in: "Shared", ["JSON", "LocalSocket", .nioCore, .nioPosix]),
-        .room("Admission", in: "Shared", ["TrackModel", .nioCore]),
-        .room("Exposition", in: "Shared", ["Admission", "CAllocator", "LocalSocket", .nioCore, .nioPosix]),
+        .room("ConnectionLimits", in: "Shared", ["TrackModel", .nioCore]),
+        .room("MetricsText", in: "Shared", ["ConnectionLimits", "CAllocator", "LocalSocket", .nioCore, .nioPosix]),
         .room("AgentControl", in: "Shared", ["JSON", "LocalSocket", "Varlink", "TrackModel", .nioCore]),
         .room("DirectoryAccess", in: "Shared"),
         .room("ConfigurationFile", in: "Shared", ["DirectoryAccess"]),
         .room("AgentLogic", in: "Agent", ["TrackModel", "Geodesy"]),
-        .room("TrackCache", in: "Agent", ["TrackModel", "Compression"]),
-        .room("AlarmLog", in: "Agent", ["Compression", "TrackCache", "TrackModel"]),
+        .room("DiskRing", in: "Agent", ["TrackModel", "Compression"]),
+        .room("AlarmLog", in: "Agent", ["Compression", "DiskRing", "TrackModel"]),
         .room("GNSSFeed", in: "Agent", ["CGPS", "AgentLogic", "TrackModel"]),
         .room("TrackFiles", in: "Shared", ["JSON"]),
         .room("FenceJSON", in: "Shared", ["Geodesy", "Geofencing", "JSON", "TrackModel"]),
@@ -78,18 +78,22 @@ let package = Package(
         .room(
             "AgentRuntime", in: "Agent",
             [
-                "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile", "Exposition", "SecureLink", "TrackModel",
+                "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile", "MetricsText", "SecureLink",
+                "TrackModel",
             ],
             only: ["Configuration/AgentConfiguration.swift"]),
         .room(
             "ServerRuntime", in: "Server",
-            ["ConfigurationFile", "Exposition", "Ingest", "TrackModel", "TrackStore", "WebAPI", .log],
+            ["ConfigurationFile", "MetricsText", "Ingest", "TrackModel", "TrackStore", "WebAPI", .log],
             only: ["Configuration/ServerConfiguration.swift", "Configuration/ServerConfiguration+Reading.swift"]),
         .room("Systemd", in: "Shared", [.log]),
         .room("FenceJudging", in: "Server", ["FenceJSON", "Geofencing", "TrackStore", "TrackModel"]),
         .room(
             "Ingest", in: "Server",
-            ["Admission", "Exposition", "FenceJudging", "Geofencing", "Systemd", "TrackStore", "TrackModel", .log]),
+            [
+                "ConnectionLimits", "MetricsText", "FenceJudging", "Geofencing", "Systemd", "TrackStore", "TrackModel",
+                .log,
+            ]),
         .room("TrackAnalysis", in: "Server", ["Geodesy", "TrackModel"]),
         .room(
             "TrackExport", in: "Server", ["Compression"],
@@ -105,7 +109,7 @@ let package = Package(
         .room(
             "TrackTestKit", in: "Tools",
             [
-                "AgentControl", "Geodesy", "Geofencing", "Ingest", "JSON", "TrackModel", "TrackCache", "TrackStore",
+                "AgentControl", "Geodesy", "Geofencing", "Ingest", "JSON", "TrackModel", "DiskRing", "TrackStore",
                 "TrackStoreSQLite", "Varlink", .log, .nioCore,
             ],
             only: [
@@ -126,11 +130,11 @@ let package = Package(
             name: "Properties",
             dependencies: [
                 "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile", "DriveSimulation",
-                "Enrolment", "Exposition", "FenceDelivery", "FenceFiles", "FenceJSON", "GNSSFeed", "Geofencing",
+                "Enrolment", "MetricsText", "FenceDelivery", "FenceFiles", "FenceJSON", "GNSSFeed", "Geofencing",
                 "HTTPExchange", "JSON",
                 "Geodesy", "LocalSocket", "RoadMatching",
                 "ServerRuntime",
-                "TrackCache", "TrackExport", "TrackFiles", "TrackModel", "TrackStore", "TrackTestKit", "TrackWire",
+                "DiskRing", "TrackExport", "TrackFiles", "TrackModel", "TrackStore", "TrackTestKit", "TrackWire",
                 "Varlink",
                 "WebAPI", "FenceCommands", "saker_sim",
                 .log, .nioCore,

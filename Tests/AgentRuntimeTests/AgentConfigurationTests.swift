@@ -29,7 +29,7 @@ import TrackModel
             of: "[server]\n", with: "[server]\nclient_certificate = \"/c\"\nclient_key = \"/k\"\n")
         let configuration = try AgentConfiguration.read(ConfigurationReader(text: text, path: "/etc/saker/agent.toml"))
         #expect(configuration.service.accessKey.revealed.isEmpty && configuration.service.secretTrouble == nil)
-        #expect(Login(configuration.service, boot: nil).isDevice)
+        #expect(AgentLogin(configuration.service, boot: nil).isDevice)
     }
 
     @Test func aFileWithASecretThatCannotBeUsedIsNoErrorForAnAgentThatRuns() throws {
@@ -51,7 +51,7 @@ import TrackModel
             let service = try AgentConfiguration.load(path: path, needsSecrets: false).service
             let trouble = service.secretTrouble
             // A key that cannot be read makes no device of the vehicle.
-            #expect(!Login(service, boot: nil).isDevice, "\(line)")
+            #expect(!AgentLogin(service, boot: nil).isDevice, "\(line)")
             #expect(trouble?.contains("\(directory)/\(file)") == true, "\(line): \(trouble ?? "")")
         }
         // No file is named at all: a person must write the configuration.

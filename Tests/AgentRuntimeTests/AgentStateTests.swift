@@ -22,18 +22,18 @@ import TrackTestKit
         var settings = Settings()
         try settings.setIntervals(gather: 10, pack: 60)
         try settings.setCacheLimit(nil)
-        let gap = GapMemory(
+        let gap = OpenGap(
             entity: "van", since: Timestamp(milliseconds: 5),
             spans: [
                 GapSpan(.noFix, from: nil, until: Timestamp(milliseconds: 6)),
                 GapSpan(.off, from: Timestamp(milliseconds: 6), until: Timestamp(milliseconds: 7)),
             ])
-        let state = RememberedState(
+        let state = DurableState(
             target: .init(TargetState(entity: "van", isServiceStarted: true, isGathering: false)),
             settings: .init(settings), gap: .init(gap))
         #expect(file.write(state) == nil)
         #expect(file.read() == .read(state))
-        #expect(state.gap.map(GapMemory.init) == gap)
+        #expect(state.gap.map(OpenGap.init) == gap)
         #expect(try state.settings?.settings() == settings)
     }
 
@@ -78,7 +78,7 @@ import TrackTestKit
             $0.parkingDelay = 300
         }
         let file = StateFile(directory: directory)
-        #expect(file.write(RememberedState(settings: .init(settings))) == nil)
+        #expect(file.write(DurableState(settings: .init(settings))) == nil)
         let content = try String(contentsOfFile: directory + "/state.json", encoding: .utf8)
         #expect(
             content.filter { !$0.isWhitespace } == """
@@ -89,7 +89,7 @@ import TrackTestKit
 
     /// A vehicle that was not gathering before has not ceased to gather with the next command.
     @Test func whenTheAgentCeasedToGatherIsRemembered() {
-        func target(_ isGathering: Bool, _ time: Int64?) -> RememberedState.Target {
+        func target(_ isGathering: Bool, _ time: Int64?) -> DurableState.Target {
             .init(TargetState(entity: "bus", isServiceStarted: true, isGathering: isGathering), at: time)
         }
         #expect(target(true, 5).stoppedTime == nil)
@@ -100,9 +100,9 @@ import TrackTestKit
     @Test func aNewEnrolmentForgetsTheCommandsAndKeepsTheSettings() throws {
         var settings = Settings()
         try settings.setIntervals(gather: 10, pack: 60)
-        let told = RememberedState.Target(TargetState(entity: "bus"), stoppedBy: "person")
+        let told = DurableState.Target(TargetState(entity: "bus"), stoppedBy: "person")
         // An earlier version, which knew no marks, has remembered it.
-        var state = RememberedState(target: told, settings: .init(settings))
+        var state = DurableState(target: told, settings: .init(settings))
         let before = state
         func begin(_ mark: String?) -> Bool { state.begin(under: mark) }
         #expect(!begin(nil))
@@ -120,35 +120,35 @@ import TrackTestKit
     }
 
     @Test func settingsThatSomebodyEditedAgainstTheirRuleAreRefused() throws {
-        var remembered = RememberedState.RememberedSettings(Settings())
+        var remembered = DurableState.DurableSettings(Settings())
         remembered.record.gatherInterval = 1
         #expect(throws: SettingsError.self) { try remembered.settings() }
     }
 }
 
-@Suite struct TrustedTimeTests {
-    private let wrong = SystemClock(seconds: 0, isSynchronised: true)
-    private let unkept = SystemClock(seconds: SakerVersion.madeAt + 5, isSynchronised: false)
-    private let right = SystemClock(seconds: SakerVersion.madeAt + 5, isSynchronised: true)
+@Suite struct CertificateTimeTests {
+    private let wrong = KernelClockState(seconds: 0, isSynchronised: true)
+    private let unkept = KernelClockState(seconds: SakerVersion.madeAt + 5, isSynchronised: false)
+    private let right = KernelClockState(seconds: SakerVersion.madeAt + 5, isSynchronised: true)
 
     @Test func aBelievableClockJudgesByItself() {
-        var time = TrustedTime()
+        var time = CertificateTime()
         time.fixArrived(Timestamp(seconds: 1_800_000_000), now: 0)
         #expect(time.verificationTime(now: 0, systemClock: right) == nil)
     }
 
     @Test func withoutAFixThereIsOnlyTheSystemClock() {
-        #expect(TrustedTime().verificationTime(now: 0, systemClock: wrong) == nil)
+        #expect(CertificateTime().verificationTime(now: 0, systemClock: wrong) == nil)
     }
 
     @Test func aReceiverFromThePastIsNotBelieved() {
-        var time = TrustedTime()
+        var time = CertificateTime()
         time.fixArrived(Timestamp(seconds: SakerVersion.madeAt - 1), now: 0)
         #expect(time.verificationTime(now: 0, systemClock: unkept) == nil)
     }
 
     @Test func theReceiversTimeGoesOnByTheMonotonicClock() {
-        var time = TrustedTime()
+        var time = CertificateTime()
         time.fixArrived(Timestamp(seconds: 1_800_000_000), now: 10_000)
         #expect(time.verificationTime(now: 10_000, systemClock: wrong) == 1_800_000_000)
         #expect(time.verificationTime(now: 100_000, systemClock: unkept) == 1_800_000_090)
@@ -156,8 +156,8 @@ import TrackTestKit
     }
 
     @Test func twoPossibleTimesHaveTheirTurns() {
-        var time = TrustedTime()
-        func refused(at clock: SystemClock) -> Bool { time.certificateRefused(now: 0, systemClock: clock) }
+        var time = CertificateTime()
+        func refused(at clock: KernelClockState) -> Bool { time.certificateRefused(now: 0, systemClock: clock) }
         let ahead = SakerVersion.madeAt + 1024 * 7 * 86_400
         time.fixArrived(Timestamp(seconds: ahead), now: 0)
         #expect(time.verificationTime(now: 0, systemClock: unkept) == ahead)
@@ -170,14 +170,15 @@ import TrackTestKit
     /// A receiver that is years ahead ends no certificate, and a clock that nobody keeps and that is years ahead neither.
     @Test func whereTwoTimesArePossibleTheEarlierOneEndsTheOwnCertificate() {
         let (made, years) = (SakerVersion.madeAt, Int64(1024 * 7 * 86_400))
-        func believed(receiver: Int64?, clock: SystemClock) -> Int64? {
-            var time = TrustedTime()
+        func believed(receiver: Int64?, clock: KernelClockState) -> Int64? {
+            var time = CertificateTime()
             if let receiver { time.fixArrived(Timestamp(seconds: receiver), now: 0) }
             return time.believedTime(now: 0, systemClock: clock)
         }
         #expect(believed(receiver: made + years, clock: unkept) == unkept.seconds)
         #expect(
-            believed(receiver: made + 9, clock: SystemClock(seconds: made + years, isSynchronised: false)) == made + 9)
+            believed(receiver: made + 9, clock: KernelClockState(seconds: made + years, isSynchronised: false)) == made
+                + 9)
         // One of both cannot be right, or is kept.
         #expect(believed(receiver: made + years, clock: wrong) == made + years)
         #expect(believed(receiver: made - years, clock: unkept) == nil)
@@ -188,8 +189,8 @@ import TrackTestKit
     }
 
     @Test func aCertificateThatIsTrulyExpiredStaysRefused() {
-        var time = TrustedTime()
-        func refused(at clock: SystemClock) -> Bool { time.certificateRefused(now: 0, systemClock: clock) }
+        var time = CertificateTime()
+        func refused(at clock: KernelClockState) -> Bool { time.certificateRefused(now: 0, systemClock: clock) }
         time.fixArrived(Timestamp(seconds: SakerVersion.madeAt + 100), now: 0)
         // A clock in 1970, one that is kept, and one that says the same: there is no other time to try.
         #expect(!refused(at: wrong))

@@ -1,10 +1,10 @@
 import AgentControl
 import AlarmLog
+import DiskRing
 import NIOCore
 import NIOEmbedded
 import Systemd
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 import TrackWire

@@ -71,11 +71,11 @@ import Varlink
         #expect(known.attributes.first?.source == .set)
         #expect((1...1000).contains(known.attributes.first?.ttl ?? 0))
         // They are remembered for the next start without a server.
-        let remembered = try await agent.on { $0.agent.memory.state.columns }
+        let remembered = try await agent.on { $0.agent.durableState.state.columns }
         #expect(
             remembered == .init([AttributeColumn(key: "fuel", type: .double)], of: try #require(ServiceID(rawValue: 1)))
         )
-        try await agent.wait("the columns on the disk") { $0.agent.memory.isDurable }
+        try await agent.wait("the columns on the disk") { $0.agent.durableState.isDurable }
         let read = agent.stateFile.read()
         guard case .read(let state) = read else {
             Issue.record("\(read)")

@@ -1,9 +1,9 @@
 import AgentControl
+import DiskRing
 import NIOCore
 import NIOEmbedded
 import Systemd
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 
@@ -14,7 +14,7 @@ import TrackTestKit
     private final class Setup {
         let log = EventRecorder()
         let bench: ShellBench
-        let disk: SlowDisk<TrackCache>
+        let disk: SlowDisk<DiskRing>
         private(set) var told: [CacheShell.Effect] = []
         private(set) lazy var shell = CacheShell(
             bench.context, executor: disk, directory: "/cache", snapshot: CacheSnapshot(disk.subject)
@@ -23,7 +23,7 @@ import TrackTestKit
         init() throws {
             bench = ShellBench(log: log)
             let files = DiskSimulation(seed: 1, directories: ["/"])
-            disk = SlowDisk(try TrackCache(directory: "/cache", fileSystem: files, now: 0))
+            disk = SlowDisk(try DiskRing(directory: "/cache", fileSystem: files, now: 0))
             shell.start()
         }
 

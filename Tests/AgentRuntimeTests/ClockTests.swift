@@ -10,12 +10,12 @@ import TrackModel
 @Suite(.timeLimit(.minutes(5)), .serialized) struct ClockTests {
     /// Of the certificate, seconds since 1970; both after this program was made, as everything in these tests is.
     private static let validity: ClosedRange<Int64> = 1_800_000_000...1_800_010_000
-    private static let never = SystemClock(seconds: 7, isSynchronised: false)
+    private static let never = KernelClockState(seconds: 7, isSynchronised: false)
     /// Fixes count from here.
     private static let fixes: Int64 = 1_780_000_000
 
     private func withAgent(
-        _ time: SystemClock, _ body: (RunningAgent, SettableClock) async throws -> Void
+        _ time: KernelClockState, _ body: (RunningAgent, SettableClock) async throws -> Void
     ) async throws {
         let server = try await WelcomingServer(validity: Self.validity)
         let clock = SettableClock(time)
@@ -62,7 +62,7 @@ import TrackModel
     }
 
     @Test func aClockInTheFutureIsNoLastingRefusalAndTheFixDecides() async throws {
-        let future = SystemClock(seconds: 2_500_000_000, isSynchronised: false)
+        let future = KernelClockState(seconds: 2_500_000_000, isSynchronised: false)
         try await withAgent(future) { agent, _ in
             try await refusal(agent, "certificate_expired", "2049-03-22", "no fix has told another")
             try await fix(agent, at: Self.validity.lowerBound + 100)
@@ -78,12 +78,12 @@ import TrackModel
     }
 
     @Test func aCertificateThatHasEndedByBothClocksIsRefused() async throws {
-        let unkept = SystemClock(seconds: Self.validity.upperBound + 20 * 86_400, isSynchronised: false)
+        let unkept = KernelClockState(seconds: Self.validity.upperBound + 20 * 86_400, isSynchronised: false)
         try await withAgent(unkept) { agent, clock in
             try await fix(agent, at: Self.validity.upperBound + 100)
             try await refusal(agent, "certificate_expired", state: .refused)
             #expect(try await agent.on { $0.agent.verdict.obstacles.contains { $0.kind == .loginRefused } })
-            clock.set(SystemClock(seconds: Self.validity.lowerBound + 5, isSynchronised: true))
+            clock.set(KernelClockState(seconds: Self.validity.lowerBound + 5, isSynchronised: true))
             try await online(agent)
         }
     }
@@ -98,18 +98,18 @@ import TrackModel
     @Test func aClockThatIsSetLaterIsNoticed() async throws {
         try await withAgent(Self.never) { agent, clock in
             try await refusal(agent, "certificate_not_yet_valid", "no fix")
-            clock.set(SystemClock(seconds: Self.validity.lowerBound + 5, isSynchronised: true))
+            clock.set(KernelClockState(seconds: Self.validity.lowerBound + 5, isSynchronised: true))
             try await online(agent)
         }
     }
 
     @Test func aKeptClockGoesBeforeTheReceiver() async throws {
-        let kept = SystemClock(seconds: Self.validity.upperBound + 5, isSynchronised: true)
+        let kept = KernelClockState(seconds: Self.validity.upperBound + 5, isSynchronised: true)
         try await withAgent(kept) { agent, clock in
             try await fix(agent, at: Self.validity.lowerBound + 100)
             try await refusal(agent, "certificate_expired", "which is kept", state: .refused)
             // Whoever keeps it mends it.
-            clock.set(SystemClock(seconds: Self.validity.upperBound - 500, isSynchronised: true))
+            clock.set(KernelClockState(seconds: Self.validity.upperBound - 500, isSynchronised: true))
             try await online(agent)
         }
     }
@@ -117,10 +117,10 @@ import TrackModel
 
 /// Says what the test says.
 private final class SettableClock: SystemClockSource, Sendable {
-    private let clock: Mutex<SystemClock>
+    private let clock: Mutex<KernelClockState>
 
-    init(_ clock: SystemClock) { self.clock = Mutex(clock) }
+    init(_ clock: KernelClockState) { self.clock = Mutex(clock) }
 
-    func read() -> SystemClock { clock.withLock { $0 } }
-    func set(_ new: SystemClock) { clock.withLock { $0 = new } }
+    func read() -> KernelClockState { clock.withLock { $0 } }
+    func set(_ new: KernelClockState) { clock.withLock { $0 = new } }
 }

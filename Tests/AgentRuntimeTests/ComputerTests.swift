@@ -1,9 +1,9 @@
+import DiskRing
 import Foundation
 import Logging
 import ProgramTestKit
 import SecureLink
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 
@@ -16,9 +16,9 @@ import TrackTestKit
     private let home = ComputerTraits(machineID: "m1", board: "b1")
 
     private func verdict(
-        _ noted: ComputerNote?, _ traits: ComputerTraits, _ stream: StreamID? = nil
-    ) throws -> ComputerVerdict {
-        try ComputerVerdict(noted, traits, stream: stream ?? self.stream)
+        _ noted: ComputerRecord?, _ traits: ComputerTraits, _ stream: StreamID? = nil
+    ) throws -> ComputerChange {
+        try ComputerChange(noted, traits, stream: stream ?? self.stream)
     }
 
     private func write(_ text: String, _ directory: TemporaryDirectory, _ path: String) throws {
@@ -31,7 +31,7 @@ import TrackTestKit
     @Test func theFirstStartIsNotedAndLaterOnesAreTheSame() throws {
         let first = try verdict(nil, home)
         let note = try #require(first.note)
-        #expect(!first.isMoved && !first.isNews && note.leaving == nil)
+        #expect(!first.isMoved && !first.isNew && note.leaving == nil)
         let mark = try home.mark()
         #expect(note.mark == mark && note.parts == 3)
         #expect(try verdict(note, home).note == nil)
@@ -42,19 +42,19 @@ import TrackTestKit
         let note = try #require(try verdict(nil, home).note)
         let other = ComputerTraits(machineID: machine, board: board)
         let moved = try verdict(note, other)
-        #expect(moved.isMoved && moved.isNews)
+        #expect(moved.isMoved && moved.isNew)
         let kept = try #require(moved.note)
         let mark = try other.mark()
         #expect(kept.leaving == name && kept.mark == mark)
         // The next start, before the ring was empty.
         let again = try verdict(kept, other)
-        #expect(again.isMoved && !again.isNews && again.note == nil)
+        #expect(again.isMoved && !again.isNew && again.note == nil)
         // And one behind it.
         let left = try verdict(kept, other, StreamID(high: 9, low: 9))
         #expect(!left.isMoved && left.note?.leaving == nil && left.note?.mark == kept.mark)
         // A copy of the copy.
         let third = try verdict(kept, ComputerTraits(machineID: "m3", board: "b3"))
-        #expect(third.isMoved && third.isNews)
+        #expect(third.isMoved && third.isNew)
     }
 
     @Test func whatWasNotKnownBeforeIsNoDifference() throws {
@@ -90,11 +90,11 @@ import TrackTestKit
 
     @Test func theRingOfACopyLeavesItsStreamWhenItIsEmpty() throws {
         let directory = try TemporaryDirectory()
-        func open() throws -> TrackCache {
-            try TrackCache(directory: directory.path + "/cache", now: MonotonicTime(milliseconds: 0))
+        func open() throws -> DiskRing {
+            try DiskRing(directory: directory.path + "/cache", now: MonotonicTime(milliseconds: 0))
         }
-        func look(_ cache: TrackCache, _ traits: ComputerTraits) -> Bool {
-            ComputerLook(
+        func look(_ cache: DiskRing, _ traits: ComputerTraits) -> Bool {
+            ComputerChangeCheck(
                 file: ComputerFile(directory: directory.path), traits: traits,
                 log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
             ).look(at: cache, now: MonotonicTime(milliseconds: 0))

@@ -1,11 +1,11 @@
 import AlarmLog
+import DiskRing
 import JSON
 import LocalFences
 import NIOCore
 import NIOEmbedded
 import Systemd
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 import TrackWire
@@ -19,7 +19,7 @@ import TrackWire
         let bench: ShellBench
         let disk: DiskSimulation
         let journal: SlowDisk<AlarmJournal>
-        let ring: SlowDisk<TrackCache>
+        let ring: SlowDisk<DiskRing>
         private(set) var sent: [AlarmUpload] = []
         private(set) lazy var shell = EarlyAlarmShell(bench.context, journal: journal, ring: ring) {
             [unowned self] effect in
@@ -34,7 +34,7 @@ import TrackWire
             self.disk = disk
             bench = ShellBench(log: log)
             journal = SlowDisk(AlarmJournal(directory: "/state", fileSystem: disk, now: 0))
-            ring = SlowDisk(try TrackCache(directory: "/cache", fileSystem: disk, now: 0))
+            ring = SlowDisk(try DiskRing(directory: "/cache", fileSystem: disk, now: 0))
         }
 
         /// An early alarm of the van, of the point with this sequence of the stream or of another one.
@@ -45,8 +45,8 @@ import TrackWire
             let digits = key.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
             let alarm = NewAlarm(
                 id: id, type: 3, entity: "van", time: 1_780_000_000_000, received: 1, body: "{\"key\":\"\(digits)\"}",
-                fence: FenceMark(fence: 1, action: .enter),
-                early: EarlyMark(stream: stream ?? self.stream, sequence: sequence), service: 7)
+                fence: AlarmFence(fence: 1, action: .enter),
+                early: EarlyAlarmPoint(stream: stream ?? self.stream, sequence: sequence), service: 7)
             guard case .new(let kept) = try journal.subject.append(alarm, isOwed: false, now: 0) else {
                 Issue.record("the journal does not take the alarm")
                 return 0

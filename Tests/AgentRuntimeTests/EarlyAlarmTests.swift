@@ -1,12 +1,12 @@
 import AgentControl
 import AlarmLog
+import DiskRing
 import FenceDelivery
 import Foundation
 import Geodesy
 import Geofencing
 import JSON
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 import TrackWire

@@ -1,5 +1,6 @@
 import AgentControl
 import AlarmLog
+import DiskRing
 import Geofencing
 import JSON
 import LocalFences
@@ -7,7 +8,6 @@ import NIOCore
 import NIOEmbedded
 import Systemd
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 import TrackWire
@@ -36,7 +36,7 @@ extension FenceShellTests {
             return
         }
         let imported = setup.shell.importing(whole)
-        #expect(setup.bench.outcome(imported) == nil && setup.shell.current.book.fences.count == 1)
+        #expect(setup.bench.outcome(imported) == nil && setup.shell.current.table.fences.count == 1)
         try setup.driveOut(from: 40)
         for _ in 0..<4 { setup.journal.work() }
         #expect(setup.actions == ["enter", "exit"])
@@ -46,7 +46,7 @@ extension FenceShellTests {
         #expect(setup.bench.outcome(imported) == nil && setup.slow.count == 1)
         setup.slow.work()
         #expect(try setup.bench.outcome(imported)?.get().created.count == 2)
-        #expect(setup.shell.current.book.fences.count == 4)
+        #expect(setup.shell.current.table.fences.count == 4)
         try setup.driveIn(from: 100)
         for _ in 0..<4 { setup.journal.work() }
         #expect(Set(setup.actions.dropFirst(2)) == ["enter"], "\(setup.actions)")
@@ -62,7 +62,7 @@ extension FenceShellTests {
         #expect(setup.bench.refusal(late) == .parameterError)
         setup.slow.accepts = false
         #expect(setup.bench.refusal(setup.shell.take(Setup.part(["a"]))) == .busy)
-        #expect(setup.shell.current.book.fences.isEmpty)
+        #expect(setup.shell.current.table.fences.isEmpty)
     }
 
     private func whole(_ setup: Setup, _ features: [String] = ["a"], file: String = "yards") throws
@@ -95,7 +95,7 @@ extension FenceShellTests {
             setup.slow.work()
         }
         #expect(try setup.bench.outcome(imported)?.get().created.count == 1 && changes == 3)
-        #expect(setup.shell.current.book.fences.count == changes + 1)
+        #expect(setup.shell.current.table.fences.count == changes + 1)
         #expect(refusal?.code == .busy && refusal?.reason.contains("nothing has changed") == true)
         _ = try setup.fence("after")
     }
@@ -107,7 +107,7 @@ extension FenceShellTests {
         setup.slow.accepts = false
         let imported = setup.shell.importing(whole)
         setup.bench.loop.advanceTime(by: .seconds(60))
-        #expect(setup.bench.outcome(imported) == nil && setup.shell.current.book.fences.isEmpty)
+        #expect(setup.bench.outcome(imported) == nil && setup.shell.current.table.fences.isEmpty)
         _ = try setup.fence("meanwhile")
         setup.slow.accepts = true
         setup.bench.loop.advanceTime(by: .seconds(1))
@@ -128,7 +128,7 @@ extension FenceShellTests {
             done.append(all.prefix(4).count { setup.bench.outcome($0) != nil })
         }
         #expect(done == [1, 2, 3, 4] && setup.slow.count == 0)
-        #expect(setup.shell.current.book.fences.count == 4)
+        #expect(setup.shell.current.table.fences.count == 4)
     }
 
     @Test func whoeverWaitsIsAnsweredWhenTheAgentStops() throws {
@@ -137,6 +137,6 @@ extension FenceShellTests {
         setup.shell.shutDown()
         #expect(setup.bench.refusal(imported) == .busy)
         setup.slow.work()
-        #expect(setup.shell.current.book.fences.isEmpty)
+        #expect(setup.shell.current.table.fences.isEmpty)
     }
 }

@@ -1,5 +1,6 @@
 import AgentControl
 import AlarmLog
+import DiskRing
 import Geofencing
 import JSON
 import LocalFences
@@ -7,7 +8,6 @@ import NIOCore
 import NIOEmbedded
 import Systemd
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 import TrackWire
@@ -17,7 +17,7 @@ import TrackWire
 // The shell of the vehicle's fences with a disk and long work that the test lets go on.
 extension FenceShellTests {
     /// Fences on a file that the test lets the disk write.
-    final class Keeper: FenceKeeper {
+    final class FenceFileWriter: LocalFenceWriter {
         let file: FenceFile
         var accepts = true
         private var waiting: [() -> Void] = []
@@ -31,8 +31,8 @@ extension FenceShellTests {
             return promise.futureResult
         }
 
-        func read(on loop: any EventLoop) -> EventLoopFuture<RecalledFences>? {
-            loop.makeSucceededFuture(RecalledFences(file))
+        func read(on loop: any EventLoop) -> EventLoopFuture<LoadedLocalFences>? {
+            loop.makeSucceededFuture(LoadedLocalFences(file))
         }
 
         func zones(_ names: [String], on loop: any EventLoop) -> EventLoopFuture<[String: ZoneOffsets]>? {
@@ -75,8 +75,8 @@ extension FenceShellTests {
         let bench: ShellBench
         let disk: DiskSimulation
         let journal: SlowDisk<AlarmJournal>
-        let ring: SlowDisk<TrackCache>
-        let keeper: Keeper
+        let ring: SlowDisk<DiskRing>
+        let writer: FenceFileWriter
         private(set) var told: [AlarmReport] = []
         private(set) var hooks: [UInt64] = []
         private(set) var hooksOnce: [AlarmReport] = []
@@ -84,8 +84,8 @@ extension FenceShellTests {
         private(set) var kept = 0
         private(set) lazy var shell = FenceShell(
             bench.context, journal: journal, ring: ring,
-            store: FenceStore(
-                keeper: keeper, found: RecalledFences(keeper.file), states: journal.subject.fenceStates),
+            store: LocalFenceStore(
+                writer: writer, found: LoadedLocalFences(writer.file), states: journal.subject.fenceStates),
             lastBefore: ring.subject.nextSequence - 1, areHooksOwed: true, longWork: slow
         ) { [unowned self] effect in
             switch effect {
@@ -101,8 +101,8 @@ extension FenceShellTests {
             self.disk = disk
             bench = ShellBench(log: log)
             journal = SlowDisk(AlarmJournal(directory: "/state", fileSystem: disk, now: 0))
-            ring = SlowDisk(try TrackCache(directory: "/cache", fileSystem: disk, now: 0))
-            keeper = Keeper(disk)
+            ring = SlowDisk(try DiskRing(directory: "/cache", fileSystem: disk, now: 0))
+            writer = FenceFileWriter(disk)
             shell.open()
         }
 

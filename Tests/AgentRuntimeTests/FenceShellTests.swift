@@ -1,5 +1,6 @@
 import AgentControl
 import AlarmLog
+import DiskRing
 import Geofencing
 import JSON
 import LocalFences
@@ -7,7 +8,6 @@ import NIOCore
 import NIOEmbedded
 import Systemd
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 import TrackWire
@@ -94,7 +94,7 @@ import TrackWire
         setup.shell.shutDown()
         for _ in 0..<3 { setup.journal.work() }
         #expect(setup.kept == 2 && setup.told.count == 2 && setup.hooksOnce.count == 1)
-        setup.keeper.work()
+        setup.writer.work()
         setup.disk.killProcess()
         let after = try Setup(setup.disk)
         after.shell.started(entity: "van", service: 1)
@@ -123,14 +123,14 @@ import TrackWire
     @Test func aRestartKeepsFencesAndPlaces() throws {
         let before = try Setup()
         let number = try before.fence()
-        before.keeper.work()
+        before.writer.work()
         before.shell.started(entity: "van", service: 1)
         try before.driveIn()
         for _ in 0..<4 { before.journal.work() }
         #expect(before.actions == ["enter"])
         before.disk.killProcess()
         let after = try Setup(before.disk)
-        #expect(after.shell.current.book.fences.numbers.map { Int64($0) } == [number])
+        #expect(after.shell.current.table.fences.numbers.map { Int64($0) } == [number])
         after.shell.started(entity: "van", service: 1)
         after.ring.work()
         try after.driveOut(from: 100)
@@ -142,7 +142,7 @@ import TrackWire
     @Test func pointsThatTheProcessBeforeGatheredAreJudgedBeforeLaterFixes() throws {
         let before = try Setup()
         _ = try before.fence()
-        before.keeper.work()
+        before.writer.work()
         before.shell.started(entity: "van", service: 1)
         before.shell.passed(try Setup.fix(0, north: 300), floor: nil)
         before.shell.stopped()
@@ -171,7 +171,7 @@ import TrackWire
     @Test(arguments: [false, true]) func pointsOfBeforeAreJudgedAlsoWhenTheDiskShowsThemLate(hangs: Bool) throws {
         let before = try Setup()
         _ = try before.fence()
-        before.keeper.work()
+        before.writer.work()
         before.shell.started(entity: "van", service: 1)
         before.shell.passed(try Setup.fix(0, north: 300), floor: nil)
         before.shell.stopped()
@@ -206,7 +206,7 @@ import TrackWire
     @Test func fixesDoNotWaitForARingThatHangs() throws {
         let before = try Setup()
         _ = try before.fence()
-        before.keeper.work()
+        before.writer.work()
         before.shell.started(entity: "van", service: 1)
         before.shell.passed(try Setup.fix(0, north: 300), floor: nil)
         before.shell.stopped()
@@ -229,52 +229,52 @@ import TrackWire
         _ = try setup.fence("one")
         let durable = setup.shell.whenDurable(in: .createFence)
         #expect(setup.bench.outcome(durable) == nil)
-        setup.keeper.work()
+        setup.writer.work()
         #expect(try setup.bench.outcome(durable)?.get() == true)
         // Slow.
         _ = try setup.fence("two")
         let slow = setup.shell.whenDurable(in: .createFence)
         setup.bench.loop.advanceTime(by: .milliseconds(50))
         #expect(try setup.bench.outcome(slow)?.get() == false)
-        setup.keeper.work()
+        setup.writer.work()
         // Full.
         setup.disk.capacity = setup.disk.usedBytes
         _ = try setup.fence("three")
         let full = setup.shell.whenDurable(in: .createFence)
-        setup.keeper.work()
+        setup.writer.work()
         #expect(setup.bench.refusal(full) == .notRemembered)
         #expect(setup.shell.status(of: "van").remembered.state == .failing)
         #expect(setup.log.ids.contains(MessageID.stateNotRemembered.description))
         setup.disk.capacity = nil
         setup.bench.loop.advanceTime(by: .seconds(2))
-        setup.keeper.work()
+        setup.writer.work()
         #expect(setup.shell.status(of: "van").remembered.state == .durable)
-        #expect(RecalledFences(setup.keeper.file).fences.count == 3)
+        #expect(LoadedLocalFences(setup.writer.file).fences.count == 3)
         // Hung: too much waits already.
-        setup.keeper.accepts = false
+        setup.writer.accepts = false
         _ = try setup.fence("four")
         #expect(setup.bench.refusal(setup.shell.whenDurable(in: .createFence)) == .notRemembered)
-        #expect(setup.shell.current.book.fences.count == 4)
+        #expect(setup.shell.current.table.fences.count == 4)
     }
 
     @Test func aDamagedFileLeavesTheSoundFencesAndIsTold() throws {
         let before = try Setup()
         _ = try before.fence("one")
         _ = try before.fence("two")
-        before.keeper.work()
-        before.keeper.work()
-        let path = before.keeper.file.path
+        before.writer.work()
+        before.writer.work()
+        let path = before.writer.file.path
         let size = try #require(before.disk.contents(of: path)?.count)
         before.disk.flip(bit: 0, at: size - 1, of: path)
         before.disk.killProcess()
         let after = try Setup(before.disk)
-        #expect(after.shell.current.book.fences.count == 1)
+        #expect(after.shell.current.table.fences.count == 1)
         #expect(after.log.ids == [MessageID.stateNotRemembered.description])
         // Nobody changes a fence, and the next process finds what was left, too.
-        after.keeper.work()
+        after.writer.work()
         after.disk.killProcess()
         let last = try Setup(after.disk)
-        #expect(last.shell.current.book.fences.count == 1)
+        #expect(last.shell.current.table.fences.count == 1)
         #expect(last.log.ids.isEmpty)
         // The number of the lost fence is not given again.
         #expect(try last.fence("three") == 3)

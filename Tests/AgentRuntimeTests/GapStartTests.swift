@@ -1,9 +1,9 @@
 import AgentControl
 import AgentLogic
 import ConfigurationFile
+import DiskRing
 import NIOCore
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 
@@ -12,7 +12,7 @@ import TrackTestKit
 /// What a process knows at its start of the time before.
 @Suite struct GapStartTests {
     private func start(
-        _ remembered: RememberedState, autostart: Bool, boot: String? = nil
+        _ remembered: DurableState, autostart: Bool, boot: String? = nil
     ) throws -> GapMachine.Start {
         let text = """
             [server]
@@ -25,7 +25,7 @@ import TrackTestKit
             """
         let configuration = try AgentConfiguration.read(ConfigurationReader(text: text, path: "/etc/agent.toml"))
         let disk = DiskSimulation(seed: 1, directories: ["/var"])
-        let cache = try TrackCache(directory: "/var/cache", fileSystem: disk, now: 0)
+        let cache = try DiskRing(directory: "/var/cache", fileSystem: disk, now: 0)
         cache.append(entity: "van", time: 5, payload: [1], now: 0)
         defer { cache.close(now: 0) }
         return GapMachine.Start(remembered, CacheSnapshot(cache), configuration.service, boot: boot)
@@ -33,44 +33,44 @@ import TrackTestKit
 
     @Test func theLastCommandSaysWhetherTheProcessBeforeGathered() throws {
         let target = TargetState(entity: "van", isServiceStarted: true, isGathering: false)
-        let memory = GapMemory(entity: "van", since: Timestamp(milliseconds: 5), spans: [])
+        let memory = OpenGap(entity: "van", since: Timestamp(milliseconds: 5), spans: [])
         let newest = Timestamp(milliseconds: 5)
         #expect(
-            try start(RememberedState(target: .init(target), gap: .init(memory)), autostart: true)
+            try start(DurableState(target: .init(target), gap: .init(memory)), autostart: true)
                 == GapMachine.Start(entity: "van", isGathering: false, memory: memory, newest: newest))
     }
 
     @Test func withoutACommandTheConfigurationSaysIt() throws {
         #expect(
-            try start(RememberedState(), autostart: true)
+            try start(DurableState(), autostart: true)
                 == GapMachine.Start(
                     entity: "van", isGathering: true, memory: nil, newest: Timestamp(milliseconds: 5)))
         #expect(
-            try start(RememberedState(), autostart: false)
+            try start(DurableState(), autostart: false)
                 == GapMachine.Start(entity: nil, isGathering: false, memory: nil, newest: nil))
     }
 
     @Test func theLastRecordOfAProcessSaysHowItEnded() throws {
         func off(_ boot: String, hasEnded: Bool) throws -> String? {
-            try start(RememberedState(run: .init(boot: boot, hasEnded: hasEnded)), autostart: true, boot: "a").off
+            try start(DurableState(run: .init(boot: boot, hasEnded: hasEnded)), autostart: true, boot: "a").off
                 .last?.reason.detail
         }
         #expect(try off("a", hasEnded: true) == "stop" && off("b", hasEnded: true) == "shutdown")
         #expect(try off("a", hasEnded: false) == "crash" && off("b", hasEnded: false) == "power_cut")
         // An earlier version wrote no record, and some computers have no name for their start.
-        #expect(try start(RememberedState(), autostart: true, boot: "a").off == [.init(reason: .off)])
+        #expect(try start(DurableState(), autostart: true, boot: "a").off == [.init(reason: .off)])
         #expect(
-            try start(RememberedState(run: .init(boot: "a", hasEnded: true)), autostart: true).off == [
+            try start(DurableState(run: .init(boot: "a", hasEnded: true)), autostart: true).off == [
                 .init(reason: .off)
             ])
     }
 
     /// The power goes; the process after it is killed before it makes a point.
     @Test func aProcessThatMadeNoPointLeavesWhatItKnew() throws {
-        var state = RememberedState(run: .init(boot: "a", hasEnded: false))
+        var state = DurableState(run: .init(boot: "a", hasEnded: false))
         func begin(_ boot: String, at milliseconds: Int64) {
             state.run = .init(
-                boot: boot, hasEnded: false, began: milliseconds, before: RememberedState.offs(state.run, boot: boot))
+                boot: boot, hasEnded: false, began: milliseconds, before: DurableState.offs(state.run, boot: boot))
         }
         begin("b", at: 14_000)
         #expect(
@@ -92,34 +92,35 @@ import TrackTestKit
             ("person", GapReason.stoppedByPerson), ("hook", .stoppedByHook), ("server", .stoppedByServer),
             ("nobody known", .stopped), (nil, .stopped),
         ] {
-            let state = RememberedState(target: .init(target, stoppedBy: text))
+            let state = DurableState(target: .init(target, stoppedBy: text))
             #expect(try start(state, autostart: true).stopped == reason)
         }
     }
 
     @Test func aProcessWritesItsBeginningAndItsEnd() {
         let bench = ShellBench()
-        let keeper = KeptStates()
-        let shell = MemoryShell(bench.context, keeper: keeper, state: RememberedState(), trouble: nil)
+        let stateStore = KeptStates()
+        let shell = DurableStateShell(bench.context, stateStore: stateStore, state: DurableState(), trouble: nil)
         shell.begin(boot: "a")
-        #expect(keeper.states.map(\.run?.hasEnded) == [false])
+        #expect(stateStore.states.map(\.run?.hasEnded) == [false])
         shell.shutDown()
-        #expect(keeper.states.last?.run?.hasEnded == true && keeper.states.last?.run?.boot == "a")
-        #expect(keeper.states.count == 2)
+        #expect(stateStore.states.last?.run?.hasEnded == true && stateStore.states.last?.run?.boot == "a")
+        #expect(stateStore.states.count == 2)
     }
 
     /// A disk that did not answer at the start may still have the settings.
     @Test func aStateThatCouldNotBeReadIsNotReplacedByTheBeginning() {
         let bench = ShellBench()
-        let keeper = KeptStates()
-        let shell = MemoryShell(bench.context, keeper: keeper, state: RememberedState(), trouble: "no answer")
+        let stateStore = KeptStates()
+        let shell = DurableStateShell(
+            bench.context, stateStore: stateStore, state: DurableState(), trouble: "no answer")
         shell.begin(boot: "a")
-        #expect(keeper.states.isEmpty && shell.state.run == nil)
+        #expect(stateStore.states.isEmpty && shell.state.run == nil)
     }
 
     @Test func aStopKeepsItsCauseUntilSomebodyGathers() {
         let bench = ShellBench()
-        let shell = MemoryShell(bench.context, keeper: KeptStates(), state: RememberedState(), trouble: nil)
+        let shell = DurableStateShell(bench.context, stateStore: KeptStates(), state: DurableState(), trouble: nil)
         shell.remember(TargetState(entity: "van", isServiceStarted: false, isGathering: false), stoppedBy: .hook)
         shell.remember(TargetState(entity: "van", isServiceStarted: true, isGathering: false))
         #expect(shell.state.target?.stoppedBy == "hook")
@@ -130,11 +131,11 @@ import TrackTestKit
 
     /// The next command does not make the stop younger.
     @Test func whenTheAgentCeasedToGatherIsKept() {
-        var state = RememberedState()
+        var state = DurableState()
         let stopped = TargetState(entity: "van", isServiceStarted: false, isGathering: false)
         for before in [5, nil] as [Int64?] {
             state.target = .init(stopped, at: before)
-            let shell = MemoryShell(ShellBench().context, keeper: KeptStates(), state: state, trouble: nil)
+            let shell = DurableStateShell(ShellBench().context, stateStore: KeptStates(), state: state, trouble: nil)
             shell.remember(TargetState(entity: "van", isServiceStarted: true, isGathering: false))
             #expect(shell.state.target?.stoppedTime == before)
         }
@@ -150,10 +151,10 @@ import TrackTestKit
     }
 }
 
-private final class KeptStates: StateKeeper {
-    var states: [RememberedState] = []
+private final class KeptStates: DurableStateStore {
+    var states: [DurableState] = []
 
-    func write(_ state: RememberedState, on loop: any EventLoop) -> EventLoopFuture<String?>? {
+    func write(_ state: DurableState, on loop: any EventLoop) -> EventLoopFuture<String?>? {
         states.append(state)
         return loop.makeSucceededFuture(nil)
     }

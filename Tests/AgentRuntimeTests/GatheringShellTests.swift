@@ -51,7 +51,7 @@ import TrackTestKit
         var gap = GapMachine.Start(entity: nil, isGathering: false, memory: nil, newest: nil)
         /// What the points say of the time before them.
         private(set) var spans: [String] = []
-        private(set) var memories: [GapMemory?] = []
+        private(set) var memories: [OpenGap?] = []
         private(set) lazy var shell = GatheringShell(
             bench.context, feeds: feeds, gnss: gnss, settings: Settings(),
             newest: newest.map { ($0.entity, Timestamp(seconds: Self.start + $0.second)) }, gap: gap

@@ -1,10 +1,10 @@
 import AgentControl
 import AgentLogic
+import DiskRing
 import GNSSFeed
 import NIOEmbedded
 import Systemd
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 import TrackWire

@@ -99,8 +99,8 @@ import TrackTestKit
             _ = shell.shutDown()
         }
 
-        func alarm(_ number: UInt64, isOwed: Bool = true, body: String = "{}") -> Alarm {
-            Alarm(
+        func alarm(_ number: UInt64, isOwed: Bool = true, body: String = "{}") -> JournalAlarm {
+            JournalAlarm(
                 number: number,
                 content: NewAlarm(id: number, type: 65, entity: "van", time: 1, received: 1, body: body),
                 isOwed: isOwed)

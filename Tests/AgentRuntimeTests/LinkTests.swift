@@ -38,14 +38,14 @@ import TrackWire
 
     @Test func aServerMaySayAnyNumber() {
         let now = SystemTime(milliseconds: 1_780_000_000_000)
-        func terms(format: UInt32, time: Int64) -> LinkTerms {
+        func terms(format: UInt32, time: Int64) -> ServerCapabilities {
             var welcome = Welcome()
             (welcome.payloadFormat, welcome.serverTime) = (format, time)
-            return LinkTerms(welcome, at: now)
+            return ServerCapabilities(welcome, at: now)
         }
         // A server from before there were two formats says nothing of them.
-        #expect(terms(format: 0, time: 0) == LinkTerms())
-        #expect(LinkTerms().payloadFormat == 1 && LinkTerms().clockDifference == nil)
+        #expect(terms(format: 0, time: 0) == ServerCapabilities())
+        #expect(ServerCapabilities().payloadFormat == 1 && ServerCapabilities().clockDifference == nil)
         #expect(terms(format: 2, time: now.milliseconds + 90).clockDifference == 90)
         #expect(terms(format: 2, time: 5).clockDifference == 5 - now.milliseconds)
         #expect(terms(format: .max, time: .min).clockDifference == nil)

@@ -1,8 +1,8 @@
 import AgentControl
 import ConfigurationFile
-import Exposition
 import Foundation
 import Logging
+import MetricsText
 import NIOCore
 import NIOPosix
 import ProgramTestKit

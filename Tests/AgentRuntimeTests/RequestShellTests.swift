@@ -110,7 +110,7 @@ import TrackWire
 
     @Test func whatIsTooLargeIsRefusedBeforeItIsSent() throws {
         let setup = Setup()
-        let terms = RequestShell.Terms(entity: "van", limits: UplinkLimits(batchPoints: 3))
+        let terms = RequestShell.SessionParameters(entity: "van", limits: UplinkLimits(batchPoints: 3))
         let long = ["text": String(repeating: "x", count: 256 * 1024)]
         #expect(setup.bench.refusal(setup.shell.call(path: "entity/add", parameters: long)) == .parameterError)
         #expect(setup.bench.refusal(setup.shell.addPoints(try points(4), entity: nil, terms)) == .parameterError)
@@ -126,7 +126,7 @@ import TrackWire
 
     @Test func refusedPointsAreToldByTheirPlaceInTheCall() throws {
         let setup = Setup()
-        let terms = RequestShell.Terms(entity: "van", limits: UplinkLimits())
+        let terms = RequestShell.SessionParameters(entity: "van", limits: UplinkLimits())
         let call = setup.shell.addPoints(try points(2), entity: "bus", terms)
         guard case .points(let sent)? = setup.frames.first else {
             Issue.record("no points were sent")

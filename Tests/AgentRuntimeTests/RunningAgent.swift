@@ -1,6 +1,7 @@
 import AgentControl
 import AgentLogic
 import ConfigurationFile
+import DiskRing
 import Foundation
 import GNSSFeed
 import Logging
@@ -8,7 +9,6 @@ import NIOCore
 import NIOPosix
 import Synchronization
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 import TrackWire
@@ -34,7 +34,7 @@ struct RunningAgent: Sendable {
     /// `isCacheObstructed`: a file stands where the ring's directory should be.
     static func start(
         server table: String = "host = \"127.0.0.1\"", clock: any SystemClockSource & Sendable = KernelClock(),
-        memory: (any StateKeeper & Sendable)? = nil, isCacheObstructed: Bool = false,
+        stateStore: (any DurableStateStore & Sendable)? = nil, isCacheObstructed: Bool = false,
         reaches: @escaping @Sendable (AgentConfiguration.Server) throws -> any LinkConnector = { _ in NoServer() }
     ) async throws -> RunningAgent {
         let directory = NSTemporaryDirectory() + "saker-agent-\(UInt64.random(in: 0 ... .max))"
@@ -44,7 +44,7 @@ struct RunningAgent: Sendable {
         let socket = directory + "/agent.varlink"
         let parts = try await loop.flatSubmit {
             do {
-                let opened = NIOLoopBound(try open(directory, loop, table, clock, memory, reaches), eventLoop: loop)
+                let opened = NIOLoopBound(try open(directory, loop, table, clock, stateStore, reaches), eventLoop: loop)
                 let control = AgentControlService(
                     handler: opened.value.agent, policy: ControlPolicy(group: nil, user: getuid()))
                 let options = VarlinkServer.Options(
@@ -63,7 +63,7 @@ struct RunningAgent: Sendable {
 
     private static func open(
         _ directory: String, _ loop: any EventLoop, _ table: String, _ clock: any SystemClockSource,
-        _ memory: (any StateKeeper)?, _ reaches: (AgentConfiguration.Server) throws -> any LinkConnector
+        _ stateStore: (any DurableStateStore)?, _ reaches: (AgentConfiguration.Server) throws -> any LinkConnector
     ) throws -> (agent: Agent, feed: ScriptedFeed) {
         let text = """
             [server]
@@ -87,9 +87,9 @@ struct RunningAgent: Sendable {
             let (disk, snapshot) = try CacheWorker.open(
                 directory: configuration.cache.directory, options: options, now: MonotonicTime(.now()))
             return (
-                Surroundings(
+                AgentDependencies(
                     clock: clock, connector: try reaches(configuration.server), feeds: feed, disk: disk,
-                    memory: memory ?? StateWorker(directory: directory, disk: disk), seed: 1),
+                    stateStore: stateStore ?? StateWorker(directory: directory, disk: disk), seed: 1),
                 snapshot
             )
         }
@@ -146,7 +146,7 @@ struct RunningAgent: Sendable {
             parts.value.server.close().hop(to: loop).flatMap { parts.value.agent.shutDown() }
         }.get()
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let cache = try TrackCache(directory: directory + "/cache", now: 0)
+        let cache = try DiskRing(directory: directory + "/cache", now: 0)
         defer { cache.close(now: 0) }
         var found: [(Int64, [String: AttributeValue])] = []
         var position: UInt64 = 0

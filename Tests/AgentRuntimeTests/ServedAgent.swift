@@ -2,6 +2,7 @@ import AgentControl
 import AgentLogic
 import AlarmLog
 import ConfigurationFile
+import DiskRing
 import FenceDelivery
 import Foundation
 import GNSSFeed
@@ -12,7 +13,6 @@ import Logging
 import NIOCore
 import NIOEmbedded
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 import TrackWire
@@ -25,9 +25,9 @@ final class ServedAgent {
         var channel: EmbeddedChannel?
         var isReachable = true
         var clientCertificateEnd: Int64?
-        private(set) var deliver: (CertificateNews) -> Void = { _ in }
+        private(set) var deliver: (CertificateReload) -> Void = { _ in }
 
-        func watch(on loop: any EventLoop, log: Logger, deliver: @escaping (CertificateNews) -> Void) {
+        func watch(on loop: any EventLoop, log: Logger, deliver: @escaping (CertificateReload) -> Void) {
             self.deliver = deliver
         }
 
@@ -68,17 +68,17 @@ final class ServedAgent {
     }
 
     private final class Ring: CacheExecutor {
-        let disk: Disk<TrackCache>
-        init(_ cache: TrackCache) { disk = Disk(cache) }
+        let disk: Disk<DiskRing>
+        init(_ cache: DiskRing) { disk = Disk(cache) }
         func perform<Result: Sendable>(
-            on loop: any EventLoop, _ operation: @escaping @Sendable (TrackCache) -> Result
+            on loop: any EventLoop, _ operation: @escaping @Sendable (DiskRing) -> Result
         ) -> EventLoopFuture<Result>? { disk.perform(on: loop, operation) }
         func shutDown(on loop: any EventLoop, now: MonotonicTime) -> EventLoopFuture<Void> {
             loop.makeSucceededVoidFuture()
         }
     }
 
-    private final class Keeper: ServerFenceKeeper, FenceKeeper, StateKeeper {
+    private final class FenceFileWriter: ServerFenceWriter, LocalFenceWriter, DurableStateStore {
         let file: ServerFenceFile
         init(_ file: ServerFenceFile) { self.file = file }
         func write(_ content: ServerFenceSet, on loop: any EventLoop) -> EventLoopFuture<String?>? {
@@ -87,13 +87,13 @@ final class ServedAgent {
         func write(_ fences: KeptFences, nextFence: Int32, on loop: any EventLoop) -> EventLoopFuture<String?>? {
             loop.makeSucceededFuture(nil)
         }
-        func read(on loop: any EventLoop) -> EventLoopFuture<RecalledFences>? {
-            loop.makeSucceededFuture(RecalledFences())
+        func read(on loop: any EventLoop) -> EventLoopFuture<LoadedLocalFences>? {
+            loop.makeSucceededFuture(LoadedLocalFences())
         }
         func zones(_ names: [String], on loop: any EventLoop) -> EventLoopFuture<[String: ZoneOffsets]>? {
             loop.makeSucceededFuture([:])
         }
-        func write(_ state: RememberedState, on loop: any EventLoop) -> EventLoopFuture<String?>? {
+        func write(_ state: DurableState, on loop: any EventLoop) -> EventLoopFuture<String?>? {
             loop.makeSucceededFuture(nil)
         }
     }
@@ -102,7 +102,7 @@ final class ServedAgent {
     let log = EventRecorder()
     let disk: DiskSimulation
     let journal: AlarmJournal
-    let ring: TrackCache
+    let ring: DiskRing
     let agent: Agent
     private let feed = ScriptedFeed()
     private let connector = Connector()
@@ -118,7 +118,7 @@ final class ServedAgent {
     init(
         _ disk: DiskSimulation = DiskSimulation(seed: 1, directories: ["/", "/state"]), entity: String = "van",
         service: Int = 7, journalLimit: Int = AlarmJournal.Options.defaultLimit,
-        longWork: any LongWorkExecutor = WorkAtOnce()
+        longWork: any LongWorkExecutor = ImmediateExecutor()
     ) throws {
         self.disk = disk
         let text = """
@@ -139,19 +139,19 @@ final class ServedAgent {
         let log = Logger(label: "agent") { [recorder = self.log] _ in recorder }
         journal = AlarmJournal(
             directory: "/state", options: .init(limit: journalLimit), fileSystem: disk, now: 0)
-        ring = try TrackCache(directory: "/cache", fileSystem: disk, now: 0)
+        ring = try DiskRing(directory: "/cache", fileSystem: disk, now: 0)
         let (journal, ring, feed, connector) = (journal, ring, feed, connector)
         let file = ServerFenceFile(directory: "/state", files: disk)
         let opened = try OpenedAgent(configuration, remembered: .absent, log: log) { _ in
-            let keeper = Keeper(file)
-            let surroundings = Surroundings(
-                clock: KernelClock(), connector: connector, feeds: feed, disk: Ring(ring), memory: keeper, seed: 1,
+            let writer = FenceFileWriter(file)
+            let dependencies = AgentDependencies(
+                clock: KernelClock(), connector: connector, feeds: feed, disk: Ring(ring), stateStore: writer, seed: 1,
                 alarms: Journal(journal),
-                fences: FenceStore(keeper: keeper, found: RecalledFences(), states: journal.fenceStates),
+                fences: LocalFenceStore(writer: writer, found: LoadedLocalFences(), states: journal.fenceStates),
                 serverFences: ServerFenceStore(
-                    keeper: keeper, found: RecalledServerFences(file), states: journal.fenceStates),
+                    writer: writer, found: LoadedServerFences(file), states: journal.fenceStates),
                 longWork: longWork)
-            return (surroundings, CacheSnapshot(ring))
+            return (dependencies, CacheSnapshot(ring))
         }
         agent = Agent(opened, log: log, loop: loop)
         agent.onChange = { [unowned self] change in
@@ -299,7 +299,7 @@ extension ServedAgent {
     }
 
     /// Of the journal.
-    func alarms() throws -> [Alarm] { try journal.alarms(AlarmQuery(), now: 0).alarms }
+    func alarms() throws -> [JournalAlarm] { try journal.alarms(AlarmQuery(), now: 0).alarms }
 
     /// The reports of alarms that the agent has sent since the last question for frames.
     func reports() throws -> [AlarmUpload] { try frames().compactMap(\.alarmUpload) }

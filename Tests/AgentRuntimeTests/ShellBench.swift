@@ -1,9 +1,9 @@
 import AgentControl
 import AlarmLog
+import DiskRing
 import Logging
 import NIOCore
 import NIOEmbedded
-import TrackCache
 import TrackModel
 
 @testable import AgentRuntime
@@ -58,7 +58,7 @@ final class SlowDisk<Subject: AnyObject> {
 
 extension SlowDisk: AlarmExecutor where Subject == AlarmJournal {}
 
-extension SlowDisk: CacheExecutor where Subject == TrackCache {
+extension SlowDisk: CacheExecutor where Subject == DiskRing {
     func shutDown(on loop: any EventLoop, now: MonotonicTime) -> EventLoopFuture<Void> {
         loop.makeSucceededVoidFuture()
     }

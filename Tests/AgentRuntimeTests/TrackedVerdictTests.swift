@@ -51,7 +51,7 @@ import TrackTestKit
     // MARK: The receiver
 
     @Test func everyStateOfTheFeedWithPointsAndWithout() {
-        let silence = PointWatch.Silence(since: Self.since)
+        let silence = PointProgressMonitor.Silence(since: Self.since)
         /// With points a moment ago; before the first point; for a minute without points.
         let states: [(FeedState, recent: TrackingObstacle?, first: TrackingObstacle?, silent: TrackingObstacle)] = [
             (.stopped, nil, .noReceiver, .noReceiver), (.connecting, nil, .noReceiver, .noReceiver),
@@ -77,13 +77,17 @@ import TrackTestKit
         TrackingObstacle.noTime, .notLater, .unconfirmedTime, .inaccurate, .implausible,
     ])
     func everyGateThatRejectsTheFixesIsNamedWithItsCount(_ gate: TrackingObstacle) {
-        let found = verdict { $0.silence = PointWatch.Silence(since: Self.since, obstacle: gate, rejected: 79) }
+        let found = verdict {
+            $0.silence = PointProgressMonitor.Silence(since: Self.since, obstacle: gate, rejected: 79)
+        }
         #expect(found.obstacles.map(\.kind) == [gate])
         #expect(found.obstacles.first?.rejected == 79)
         #expect(found.reason.hasPrefix("no point for 60 s: 79 fixes "), "\(found.reason)")
         // A fix that comes and goes does not hide it.
         let going = verdict {
-            ($0.feed, $0.silence) = (.noFix, PointWatch.Silence(since: Self.since, obstacle: gate, rejected: 79))
+            ($0.feed, $0.silence) = (
+                .noFix, PointProgressMonitor.Silence(since: Self.since, obstacle: gate, rejected: 79)
+            )
         }
         #expect(going.obstacles.map(\.kind) == [gate])
     }
@@ -94,7 +98,9 @@ import TrackTestKit
         let observation = "the receiver's date is 2035-07-01; the computer's clock says 2026-11-27"
         for gate in [TrackingObstacle.notLater, .unconfirmedTime] {
             let found = verdict {
-                ($0.dates, $0.silence) = (dates, PointWatch.Silence(since: Self.since, obstacle: gate, rejected: 40))
+                ($0.dates, $0.silence) = (
+                    dates, PointProgressMonitor.Silence(since: Self.since, obstacle: gate, rejected: 40)
+                )
             }
             #expect(found.obstacles.map(\.kind) == [.wrongDate])
             #expect(found.reason.contains(observation) && found.reason.contains("40 fixes"))
@@ -161,7 +167,7 @@ import TrackTestKit
             #expect(trouble.needsPerson == (Self.needing.contains(cause.rawValue) && !mayHeal), "\(kind)")
         }
         let trouble = LinkTrouble(.authentication, "a sentence", cause: cause)
-        var watch = LinkWatch(since: SystemTime(milliseconds: 0))
+        var watch = LinkLog(since: SystemTime(milliseconds: 0))
         // Each try passes through other states, and nothing is better meanwhile.
         for state in [
             LinkState.connecting, .handshaking, .loggingIn, .refused(until: Self.now + 300_000, trouble), .connecting,
@@ -189,7 +195,7 @@ import TrackTestKit
     /// A revoked vehicle that loses its network as well is still revoked; a stranger's certificate belongs to a network.
     @Test func arefusalLastsUntilASessionAndAStrangerOnlyAsLongAsTheNetwork() {
         for (cause, lasts) in [(LinkTrouble.Cause.revoked, true), (.certificateUntrusted, false)] {
-            var watch = LinkWatch(since: SystemTime(milliseconds: 0))
+            var watch = LinkLog(since: SystemTime(milliseconds: 0))
             let refused = LinkTrouble(.authentication, "x", cause: cause)
             _ = watch.change(.refused(until: Self.now, refused), now: Self.since, at: SystemTime(milliseconds: 0))
             let gone = LinkTrouble(.network, "no route", cause: .networkUnreachable)
@@ -202,7 +208,7 @@ import TrackTestKit
     /// The certificate may be good at the other time, and the vehicle without a network cannot find out.
     @Test(arguments: LinkTrouble.Cause.allCases)
     func aRefusalForTheTimeEndsWithTheTime(_ cause: LinkTrouble.Cause) {
-        var watch = LinkWatch(since: SystemTime(milliseconds: 0))
+        var watch = LinkLog(since: SystemTime(milliseconds: 0))
         let refused = LinkTrouble(.authentication, "x", cause: cause)
         _ = watch.change(.refused(until: Self.now, refused), now: Self.since, at: SystemTime(milliseconds: 0))
         let isRefused = watch.refusal != nil

@@ -1,6 +1,6 @@
+import DiskRing
 import Foundation
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 import TrackWire
@@ -17,23 +17,23 @@ import TrackWire
         )
     }
 
-    private func withCache(_ body: (TrackCache) throws -> Void) throws {
+    private func withCache(_ body: (DiskRing) throws -> Void) throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let cache = try TrackCache(directory: directory, now: 0)
+        let cache = try DiskRing(directory: directory, now: 0)
         try body(cache)
         cache.close(now: 0)
     }
 
-    private func read(_ cache: TrackCache, after: UInt64) -> UploadReader.Reading {
+    private func read(_ cache: DiskRing, after: UInt64) -> UploadReader.Reading {
         UploadReader.next(in: cache, after: after, maximumPoints: 1000, maximumBytes: 1 << 18, now: 0)
     }
 
-    private func next(in cache: TrackCache, after: UInt64) -> PreparedUpload? {
+    private func next(in cache: DiskRing, after: UInt64) -> PreparedUpload? {
         guard case .batch(let upload) = read(cache, after: after) else { return nil }
         return upload
     }
 
-    private func append(_ payload: [UInt8], entity: String = "van", to cache: TrackCache, time: Int64 = 0) {
+    private func append(_ payload: [UInt8], entity: String = "van", to cache: DiskRing, time: Int64 = 0) {
         cache.append(entity: entity, time: time, payload: payload, now: 0)
     }
 
@@ -148,7 +148,7 @@ import TrackWire
 
     @Test func aDiskThatDoesNotAnswerIsNoEmptyCache() throws {
         let disk = DiskSimulation(directories: ["/var"])
-        let cache = try TrackCache(directory: "/var/cache", fileSystem: disk, now: 0)
+        let cache = try DiskRing(directory: "/var/cache", fileSystem: disk, now: 0)
         append(PointRecord.encode(try point(1)), to: cache)
         disk.faults = [DiskFault([.open, .read], times: 1, number: 5)]
         guard case .postponed = read(cache, after: 0) else {

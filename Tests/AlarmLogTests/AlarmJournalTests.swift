@@ -1,5 +1,5 @@
+import DiskRing
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 
@@ -16,7 +16,8 @@ import TrackTestKit
         let journal = open()
         #expect(journal.trouble == nil)
         #expect(
-            try journal.append(.sample(7), isOwed: true) == .new(Alarm(number: 1, content: .sample(7), isOwed: true)))
+            try journal.append(.sample(7), isOwed: true)
+                == .new(JournalAlarm(number: 1, content: .sample(7), isOwed: true)))
         #expect(try journal.append(.sample(8), isOwed: false).number == 2)
         #expect(try journal.append(.sample(7), isOwed: true) == .known)
         disk.crash(seed: 3)
@@ -240,7 +241,7 @@ import TrackTestKit
     @Test func aDamagedRecordIsPassedOverAndTheOthersStay() throws {
         let journal = open()
         for id in 1...3 as ClosedRange<UInt64> { _ = try journal.append(.sample(id), isOwed: false) }
-        let length = AlarmFormat.encode(.alarm(Alarm(number: 1, content: .sample(1), isOwed: false))).count
+        let length = AlarmFormat.encode(.alarm(JournalAlarm(number: 1, content: .sample(1), isOwed: false))).count
         disk.flip(bit: 3, at: AlarmFormat.headerBytes + length + 60, of: "/var/saker/alarms.journal")
         #expect(try journal.alarms(AlarmQuery()).alarms.map(\.number) == [1, 3])
         disk.killProcess()
@@ -277,16 +278,16 @@ extension AlarmJournal {
         try append(content, isOwed: isOwed, now: .start)
     }
 
-    func append(_ verdict: FenceVerdict) throws(CacheFileError) -> FenceVerdict.Outcome {
+    func append(_ verdict: FenceJournalRecord) throws(CacheFileError) -> FenceJournalRecord.Outcome {
         try append(verdict, now: .start)
     }
 
-    func note(_ state: FenceState) throws(CacheFileError) { try note(state, now: .start) }
+    func note(_ state: JournalFenceState) throws(CacheFileError) { try note(state, now: .start) }
 
     func alarms(_ query: AlarmQuery) throws(CacheFileError) -> AlarmPage { try alarms(query, now: .start) }
 
     /// Empty also when the disk refuses.
-    func owed(limit: Int, without known: Set<UInt64> = []) -> [Alarm] {
+    func owed(limit: Int, without known: Set<UInt64> = []) -> [JournalAlarm] {
         (try? owed(limit: limit, without: known, now: .start))?.alarms ?? []
     }
 }

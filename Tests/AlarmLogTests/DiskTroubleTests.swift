@@ -1,5 +1,5 @@
+import DiskRing
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 

@@ -1,5 +1,5 @@
+import DiskRing
 import Testing
-import TrackCache
 import TrackTestKit
 
 @testable import AlarmLog

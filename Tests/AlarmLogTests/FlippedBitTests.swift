@@ -1,5 +1,5 @@
+import DiskRing
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 
@@ -14,7 +14,7 @@ import TrackTestKit
         var alarms: [UInt64]
         var isOwed: [UInt64]
         var confirmed: [UInt64]
-        var states: Set<FenceState>
+        var states: Set<JournalFenceState>
         var traces: [UInt64]
     }
 
@@ -39,12 +39,12 @@ import TrackTestKit
         try journal.note(.sample(9, of: "van_08"))
         try journal.put(AlarmFormat.encode(.dropped(AlarmTrace(number: 6, id: 77, serverTime: 1))))
         var early = NewAlarm.fence(13)
-        early.early = EarlyMark(stream: StreamID(high: 1, low: 2), sequence: 7)
+        early.early = EarlyAlarmPoint(stream: StreamID(high: 1, low: 2), sequence: 7)
         let number = journal.nextNumber
-        try journal.put(AlarmFormat.encode(.alarm(Alarm(number: number, content: early, isOwed: false))))
-        var news = AlarmNews()
-        news.isConfirmed = true
-        try journal.put(AlarmFormat.encode(.news(number, news)))
+        try journal.put(AlarmFormat.encode(.alarm(JournalAlarm(number: number, content: early, isOwed: false))))
+        var update = AlarmUpdate()
+        update.isConfirmed = true
+        try journal.put(AlarmFormat.encode(.update(number, update)))
         let bytes = try #require(disk.contents(of: Self.path))
         var records: [(Range<Int>, AlarmFormat.Record)] = []
         var offset = AlarmFormat.headerBytes
@@ -70,14 +70,14 @@ import TrackTestKit
     /// What is left without one record.
     private func expected(_ records: [(range: Range<Int>, record: AlarmFormat.Record)], without lost: Int?) -> Content {
         var content = Content(alarms: [], isOwed: [], confirmed: [], states: [], traces: [])
-        var states: [FenceState] = []
+        var states: [JournalFenceState] = []
         func take(_ record: AlarmFormat.Record) {
             switch record {
             case .alarm(let alarm):
                 content.alarms.append(alarm.number)
                 if alarm.isOwed { content.isOwed.append(alarm.number) }
             case .finished(let number): content.isOwed.removeAll { $0 == number }
-            case .news(let number, _): if content.alarms.contains(number) { content.confirmed.append(number) }
+            case .update(let number, _): if content.alarms.contains(number) { content.confirmed.append(number) }
             case .dropped(let trace): content.traces.append(trace.number)
             case .state(let state):
                 states.removeAll { $0.entity == state.entity && $0.service == state.service }

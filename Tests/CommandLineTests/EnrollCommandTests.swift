@@ -9,8 +9,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct EnrollCommandTests {
     private static let key = "AKtest0123456789"
 
-    private func line(_ trust: EnrollmentString.Trust, web: String? = "https://fleet.example:8443") -> String {
-        EnrollmentString(
+    private func line(_ trust: EnrolmentString.Trust, web: String? = "https://fleet.example:8443") -> String {
+        EnrolmentString(
             host: "fleet.example", port: 7443, serverName: "tracks", webAddress: web, service: 42,
             accessKey: Secret(Self.key), trust: trust
         ).encoded.revealed
@@ -215,7 +215,7 @@ import Testing
     @Test func theLineThatIsTypedIsTaken() throws {
         let (terminal, directory) = (try Terminal(), try TemporaryDirectory())
         let process = try start(terminal, directory)
-        let line = EnrollmentString(
+        let line = EnrolmentString(
             host: "fleet.example", port: 7443, service: 1, accessKey: Secret("AKtest"), trust: .system
         ).encoded.revealed
         for piece in [Array(line.utf8.prefix(20)), Array(line.utf8.dropFirst(20)), [0x0A]] {

@@ -146,7 +146,7 @@ import Varlink
     @Test func changesThatAreNotOnTheDiskAreShown() {
         var status = SampleStatus.tracked
         #expect(!StatusView(status).lines.contains { $0.hasPrefix("Changes") })
-        status.remembered = RememberedStatus(state: .failing, lastError: "no space left")
+        status.remembered = DurableStateStatus(state: .failing, lastError: "no space left")
         let lines = StatusView(status).lines.joined(separator: "\n")
         #expect(lines.contains("not on the disk") && lines.contains("no space left"))
     }
@@ -155,7 +155,7 @@ import Varlink
         var status = SampleStatus.tracked
         var fences = FencesStatus(
             kept: 0, watching: 0, inside: 0, alarms: 0, late: 0, leftOut: 0, dropped: 0, waiting: 0, lastAlarmTime: nil,
-            lastError: nil, remembered: RememberedStatus(state: .durable))
+            lastError: nil, remembered: DurableStateStatus(state: .durable))
         status.fences = fences
         #expect(!StatusView(status).lines.contains { $0.hasPrefix("Fences") })
         (fences.kept, fences.watching, fences.inside) = (3, 2, 1)
@@ -165,7 +165,7 @@ import Varlink
                 $0.hasPrefix("Fences") && $0.contains("3 fences, 2 watch this vehicle, inside 1")
             })
         (fences.waiting, fences.lastError) = (4, "no space left")
-        fences.remembered = RememberedStatus(state: .failing, lastError: "read-only")
+        fences.remembered = DurableStateStatus(state: .failing, lastError: "read-only")
         status.fences = fences
         let text = StatusView(status).lines.joined(separator: "\n")
         #expect(text.contains("4 alarms NOT ON THE DISK: no space left") && text.contains("forget them: read-only"))
@@ -175,10 +175,10 @@ import Varlink
         var status = SampleStatus.tracked
         var fences = FencesStatus(
             kept: 0, watching: 0, inside: 0, alarms: 0, late: 0, leftOut: 0, dropped: 0, waiting: 0, lastAlarmTime: nil,
-            lastError: nil, remembered: RememberedStatus(state: .durable))
+            lastError: nil, remembered: DurableStateStatus(state: .durable))
         var server = ServerFencesStatus(
             version: 1_772_662_830_000, kept: 7, inside: 1, alarms: 0, confirmed: 0, unconfirmed: 0, reportsWaiting: 0,
-            remembered: RememberedStatus(state: .durable))
+            remembered: DurableStateStatus(state: .durable))
         func lines() -> [String] {
             fences.server = server
             status.fences = fences
@@ -202,7 +202,7 @@ import Varlink
             #expect(shown.contains(line), "\(shown)")
         }
         (server.lastError, server.fileError, server.sent) = ("a bad update", "a damaged file", false)
-        server.remembered = RememberedStatus(state: .failing, lastError: "read-only")
+        server.remembered = DurableStateStatus(state: .failing, lastError: "read-only")
         for part in [
             "NOT IN USE: a bad update", "sends them again: a damaged file", "sends no fences",
             "not on the disk, and a restart goes on with an earlier set: read-only",

@@ -79,7 +79,7 @@ import Testing
     private static let states: [String: [String]] = [
         "service": ServiceStatus.State.allCases.map(\.rawValue), "gather": GatherStatus.State.allCases.map(\.rawValue),
         "feed": FeedStatus.State.allCases.map(\.rawValue), "link": LinkStatus.State.allCases.map(\.rawValue),
-        "remembered": RememberedStatus.State.allCases.map(\.rawValue),
+        "remembered": DurableStateStatus.State.allCases.map(\.rawValue),
         "cache": CacheStatus.State.allCases.map(\.rawValue),
     ]
 

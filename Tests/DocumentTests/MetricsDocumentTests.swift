@@ -1,5 +1,5 @@
-import Exposition
 import Foundation
+import MetricsText
 import Testing
 
 @testable import AgentRuntime

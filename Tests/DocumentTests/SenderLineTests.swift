@@ -8,16 +8,16 @@ import Testing
 
     /// Lines of a file that have no budget, and why.
     private static let free: [String: (count: Int, why: String)] = [
-        "Gateway/AccessWatches.swift": (
+        "Gateway/AccessPolling.swift": (
             5, "an operator has changed a key or a device or has deleted a service, or the store begins to fail"
         ),
         "Gateway/Connection/SessionJournal.swift": (2, "it is the budget; what was left out is said once a minute"),
         "Gateway/GatewayServer.swift": (2, "the server starts or stops"),
-        "Gateway/Health/HealthDesk.swift": (1, "the store begins to fail"),
-        "Gateway/Pushes/PushDesk.swift": (2, "the store fails; once a second at most"),
+        "Gateway/Health/HealthReportWriter.swift": (1, "the store begins to fail"),
+        "Gateway/Pushes/PushDispatcher.swift": (2, "the store fails; once a second at most"),
         "Ingest/ClockGuard.swift": (2, "the server's clock is wrong, or right again"),
-        "Ingest/Fences/FenceDesk+Output.swift": (2, "both have a budget"),
-        "Ingest/Fences/FenceDesk.swift": (
+        "Ingest/Fences/IngestFenceJudge+Output.swift": (2, "both have a budget"),
+        "Ingest/Fences/IngestFenceJudge.swift": (
             6, "the store is damaged; once for each fence, service or entity that is read"
         ),
         "Ingest/IngestWriter+Groups.swift": (1, "the server starts"),
@@ -33,7 +33,7 @@ import Testing
         "ServerRuntime/Serving/Reloading.swift": (4, "an operator has changed the configuration or the certificates"),
         "ServerRuntime/Serving/ServerRuntime+Warnings.swift": (5, "the server starts"),
         "ServerRuntime/Serving/ServerRuntime.swift": (4, "the server starts or stops"),
-        "ServerRuntime/Serving/Upkeep.swift": (
+        "ServerRuntime/Serving/Cleanup.swift": (
             12, "once for each run, day, copy of the store, try at a renewal, and service that an operator has deleted"
         ),
         "ServerRuntime/Serving/Watchdog.swift": (2, "the store stops answering, or answers again"),

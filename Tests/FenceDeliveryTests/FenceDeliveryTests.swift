@@ -13,7 +13,7 @@ import TrackWire
 @Suite struct FenceDeliveryTests {
     private static let time = Timestamp(milliseconds: 1_700_000_000_000)
 
-    private static func fence(_ id: Int32, watch: FenceWatch, group: String? = nil) throws -> Fence {
+    private static func fence(_ id: Int32, watch: FenceSubjects, group: String? = nil) throws -> Fence {
         let center = Degrees(latitude: 31 + Double(id % 1000) / 100, longitude: 121)
         var definition = FenceDefinition(ShapeDraft(.circle(centre: center, radius: 200)))
         definition.name = "depot \(id)"
@@ -144,7 +144,7 @@ import TrackWire
     }
 
     @Test func theVehicleJudgesTheServersPlanAndHearsOfNobodyElse() throws {
-        let watch = try FenceWatch(["truck", "van", "bus"])
+        let watch = try FenceSubjects(["truck", "van", "bus"])
         let fence = try Self.fence(3, watch: watch, group: "yard")
         let delivered = DeliveredFence(fence, since: Self.time, of: "truck")
         let back = try #require(try Self.put(FenceDelivery(version: 1, fences: [delivered]).updates())).fences[0]

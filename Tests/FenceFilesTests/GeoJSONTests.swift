@@ -201,7 +201,7 @@ import TrackModel
         var definitions = drafts.map(FenceDefinition.init)
         definitions[0].name = "depot \"1\" é"
         definitions[0].rule = [.enter, .stay]
-        definitions[0].stay = StayRule(after: 60, every: 30)
+        definitions[0].stay = StayAlarmRule(after: 60, every: 30)
         definitions[0].settle = 5
         definitions[0].isInitialTold = true
         definitions[0].through = false
@@ -211,7 +211,7 @@ import TrackModel
         definitions[0].altitude = AltitudeRange(lower: -105, upper: 1234)
         definitions[0].group = "corner"
         definitions[0].speedLimit = SpeedLimit(speed: 1389, duration: 10)
-        definitions[0].watch = try FenceWatch(["van_1", "van_2"])
+        definitions[0].watch = try FenceSubjects(["van_1", "van_2"])
         definitions[0].reactions = [
             try FenceReaction(on: .enter, parameters: #"{"message":{"content":"Gate 3"}}"#, isRemote: true),
             try FenceReaction(on: .overspeed, parameters: "{}"),

@@ -89,7 +89,7 @@ import TrackModel
         var fence = try #require(try applied(plan([point(1, "a")]), to: []).first)
         var changed = fence.definition
         changed.name = "by hand"
-        changed.watch = try FenceWatch(["van"])
+        changed.watch = try FenceSubjects(["van"])
         changed.denoise = 30
         _ = try fence.update(changed, at: time(1))
         #expect(try plan([point(1, "a")], existing: [fence]).unchanged == 1)
@@ -97,7 +97,7 @@ import TrackModel
             $0.buffer = 60
             $0.settings.denoise = 0
             $0.settings.rule = .stay
-            $0.settings.stay = StayRule(after: 60)
+            $0.settings.stay = StayAlarmRule(after: 60)
         }
         let updated = try #require(next.updates.first?.fence.definition)
         #expect(
@@ -335,7 +335,7 @@ import TrackModel
             ($0.buffer, $0.usualWatch) = (50, .everyone)
         }
         // A member `fence` that says nothing of it is no word either; one that names nobody is.
-        #expect(made.additions.map(\.watch) == [.everyone, try FenceWatch(["van"]), .everyone])
+        #expect(made.additions.map(\.watch) == [.everyone, try FenceSubjects(["van"]), .everyone])
         let nobody = try plan([point(1, "a", ["fence": ["watch": []]])]) {
             ($0.buffer, $0.usualWatch) = (50, .everyone)
         }

@@ -31,7 +31,7 @@ import TrackModel
 
     @Test func rowsSayWhatWouldHaveBeenTold() throws {
         let yard = try round(7) {
-            ($0.name, $0.rule, $0.stay) = ("yard", [.enter, .exit, .stay], StayRule(after: 10, every: 10))
+            ($0.name, $0.rule, $0.stay) = ("yard", [.enter, .exit, .stay], StayAlarmRule(after: 10, every: 10))
         }
         let trial = TrackTrial(of: try drive(), entity: "van_07", by: [yard])
         #expect(trial.rows.map(\.action) == [.enter, .stay, .exit])

@@ -39,14 +39,14 @@ import TrackTestKit
             )
             definition.denoise = [0, 4, 6].randomElement(using: &random) ?? 0
             definition.rule = [.enter, .exit, .stay]
-            definition.stay = StayRule(after: 20, every: 15)
+            definition.stay = StayAlarmRule(after: 20, every: 15)
             return definition
         }
         let public_ = ServiceFences(
             try definitions[..<4].enumerated().map { try record(Int32($0.offset + 1), $0.element) }
         ) { _ in nil }
         let named = try definitions[4...].enumerated().map {
-            WatchedFence(record: try record(Int32($0.offset + 5), $0.element, since: nil), since: .at(-1000))
+            SubjectFence(record: try record(Int32($0.offset + 5), $0.element, since: nil), since: .at(-1000))
         }
         let own = OwnFences(named) { _ in nil }
         var east = 0.0
@@ -197,14 +197,14 @@ import TrackTestKit
         let public_ = judge.judge(points, from: JudgedState(), by: try everyones(definition), own: nil)
         #expect(public_.alarms.map { $0.pushes.map(\.targets) } == [[.entities(["van"])], [.entities(["van"])]])
         #expect(public_.alarms.map(\.alarm.parameters) == ["{\"vid\":7}", nil])
-        definition.watch = try FenceWatch(["van", "bus"])
-        let named = WatchedFence(record: try record(1, definition, since: nil), since: .at(-1000))
+        definition.watch = try FenceSubjects(["van", "bus"])
+        let named = SubjectFence(record: try record(1, definition, since: nil), since: .at(-1000))
         let own = judge.judge(
             points, from: JudgedState(), by: try everyones(), own: OwnFences([named]) { _ in nil })
         #expect(own.alarms.first?.pushes.map(\.targets) == [.entities(["van", "bus", "van"])])
         for (count, isTold) in [(FenceReaction.mostRemote, true), (FenceReaction.mostRemote + 1, false)] {
-            definition.watch = try FenceWatch((1..<count).map { "bus-\($0)" } + ["van"])
-            let crowd = WatchedFence(record: try record(1, definition, since: nil), since: .at(-1000))
+            definition.watch = try FenceSubjects((1..<count).map { "bus-\($0)" } + ["van"])
+            let crowd = SubjectFence(record: try record(1, definition, since: nil), since: .at(-1000))
             let found = judge.judge(
                 points, from: JudgedState(), by: try everyones(), own: OwnFences([crowd]) { _ in nil })
             guard case .entities(let names)? = found.alarms.first?.pushes.first?.targets else {
@@ -252,7 +252,7 @@ import TrackTestKit
         for (validity, isTold) in validities {
             var definition = circle()
             definition.rule = [.enter, .exit, .stay]
-            definition.stay = StayRule(after: 5, every: nil)
+            definition.stay = StayAlarmRule(after: 5, every: nil)
             definition.speedLimit = SpeedLimit(speed: 500, duration: 2)
             definition.validity = validity
             let fences = try everyones(definition)
@@ -287,11 +287,11 @@ import TrackTestKit
         let bytes = judge.judge(
             try batch(pass([-5, 0, 5]), received: 30), from: JudgedState(), by: fences, own: nil
         ).state.encoded
-        #expect(throws: MemoryCodingError.self) { try JudgedState(encoded: []) }
+        #expect(throws: FenceStateCodingError.self) { try JudgedState(encoded: []) }
         for length in 0..<bytes.count {
-            #expect(throws: MemoryCodingError.self) { try JudgedState(encoded: Array(bytes[..<length])) }
+            #expect(throws: FenceStateCodingError.self) { try JudgedState(encoded: Array(bytes[..<length])) }
         }
-        #expect(throws: MemoryCodingError.self) { try JudgedState(encoded: [2] + bytes.dropFirst()) }
-        #expect(throws: MemoryCodingError.self) { try JudgedState(encoded: bytes + [0]) }
+        #expect(throws: FenceStateCodingError.self) { try JudgedState(encoded: [2] + bytes.dropFirst()) }
+        #expect(throws: FenceStateCodingError.self) { try JudgedState(encoded: bytes + [0]) }
     }
 }

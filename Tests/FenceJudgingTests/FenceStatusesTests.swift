@@ -13,7 +13,7 @@ import TrackTestKit
         var definition = circle()
         definition.watch = .everyone
         let open = try await store.createFence(definition, in: service, at: .at(-1000))
-        definition.watch = try FenceWatch(["van"])
+        definition.watch = try FenceSubjects(["van"])
         let own = try await store.createFence(definition, in: service, at: .at(-1000))
         definition.watch = .nobody
         let none = try await store.createFence(definition, in: service, at: .at(-1000))
@@ -30,7 +30,7 @@ import TrackTestKit
             received: .at(0))
         let verdict = judge.judge(
             batch, from: JudgedState(), by: ServiceFences([open]) { _ in nil },
-            own: OwnFences([WatchedFence(record: own, since: .at(-10))]) { _ in nil })
+            own: OwnFences([SubjectFence(record: own, since: .at(-10))]) { _ in nil })
         var stored = batch
         stored.fences = verdict.state.encoded
         _ = await store.ingest([stored])
@@ -46,7 +46,7 @@ import TrackTestKit
         var definition = circle()
         definition.watch = .everyone
         let open = try await store.createFence(definition, in: service, at: .at(-1000))
-        definition.watch = try FenceWatch(["van"])
+        definition.watch = try FenceSubjects(["van"])
         var own = try await store.createFence(definition, in: service, at: .at(-1000))
         let key = EntityKey(service: service, name: "van")
         func judged(_ points: [TrackPoint], received: Int64, from state: JudgedState) async throws -> JudgedState {
@@ -57,7 +57,7 @@ import TrackTestKit
             var judge = BatchJudge()
             let verdict = judge.judge(
                 batch, from: state, by: ServiceFences([open]) { _ in nil },
-                own: OwnFences([WatchedFence(record: own, since: try #require(since))]) { _ in nil })
+                own: OwnFences([SubjectFence(record: own, since: try #require(since))]) { _ in nil })
             #expect(verdict.alarms.isEmpty)
             batch.fences = verdict.state.encoded
             _ = await store.ingest([batch])
@@ -67,7 +67,7 @@ import TrackTestKit
             [point(300, 0), point(310, 0), point(320, 0)], received: 20, from: JudgedState())
         var statuses = try await FenceStatuses(of: key, in: store)
         #expect(statuses.place(of: open) == .in && statuses.place(of: own) == .in)
-        for (watch, seconds) in [(FenceWatch.nobody, 30), (definition.watch, 40)] as [(FenceWatch, Int64)] {
+        for (watch, seconds) in [(FenceSubjects.nobody, 30), (definition.watch, 40)] as [(FenceSubjects, Int64)] {
             definition.watch = watch
             own = try await store.updateFence(
                 own.fence.id, to: definition, expecting: own.version, in: service, at: .at(seconds))

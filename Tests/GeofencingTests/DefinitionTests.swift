@@ -51,7 +51,7 @@ import TrackModel
             definition {
                 $0.name = "depot"
                 $0.rule = [.enter, .stay]
-                $0.stay = StayRule(after: 60, every: 30)
+                $0.stay = StayAlarmRule(after: 60, every: 30)
                 $0.settle = 5
                 $0.isInitialTold = true
                 $0.through = false
@@ -62,11 +62,11 @@ import TrackModel
                 $0.validity = FenceValidity(from: time(5), windows: [window], zone: .named("Asia/Shanghai"))
                 $0.group = "corner"
                 $0.speedLimit = SpeedLimit(speed: 500, duration: 10)
-                $0.watch = try FenceWatch(["van_2", "van_1"])
+                $0.watch = try FenceSubjects(["van_2", "van_1"])
             })
         var wanted = FencePlan(id: 7, shape: circle(40.0478, 116.3134, 100))
         wanted.rule = [.enter, .stay]
-        wanted.stay = StayRule(after: 60, every: 30)
+        wanted.stay = StayAlarmRule(after: 60, every: 30)
         wanted.settle = 5
         wanted.initial = true
         wanted.through = false
@@ -111,7 +111,7 @@ import TrackModel
         #expect(problem { $0.group = "" }?.rule == .group)
         #expect(problem { $0.district = "" }?.rule == .name)
         #expect(problem { $0.rule = .stay }?.rule == .stay)
-        #expect(problem { $0.stay = StayRule(after: 60) }?.rule == .stay)
+        #expect(problem { $0.stay = StayAlarmRule(after: 60) }?.rule == .stay)
         #expect(problem { $0.rule = FenceRule(rawValue: 8) }?.rule == .rule)
         for settle in [-1, 604_801] { #expect(problem { $0.settle = settle }?.rule == .settle) }
         for gap in [-1, 301] { #expect(problem { $0.crossingGap = gap }?.rule == .crossingGap) }
@@ -153,7 +153,7 @@ import TrackModel
         #expect(try update { _ in } == .nothing)
         #expect(fence.modified == time(1000))
         #expect(try update { $0.name = "yard" } == .description)
-        #expect(try update { $0.watch = try FenceWatch(["a"]) } == .description)
+        #expect(try update { $0.watch = try FenceSubjects(["a"]) } == .description)
         #expect(try update { $0.reactions = [try FenceReaction(on: .exit, parameters: "{}")] } == .description)
         #expect(fence.revision == 1)
         #expect(fence.modified == time(1003))
@@ -163,7 +163,7 @@ import TrackModel
             { $0.validity = FenceValidity(from: time(1)) },
             {
                 $0.rule = .stay
-                $0.stay = StayRule(after: 5)
+                $0.stay = StayAlarmRule(after: 5)
             },
         ]
         for (index, rule) in rules.enumerated() {
@@ -212,20 +212,20 @@ import TrackModel
     // MARK: Watch
 
     @Test func aWatchIsAnOrderedListOfNames() throws {
-        let watch = try FenceWatch(["b", "a", "b", "\u{E9}", "e\u{301}"])
+        let watch = try FenceSubjects(["b", "a", "b", "\u{E9}", "e\u{301}"])
         #expect(watch.entities.map(\.text).count == 4)
         #expect(watch.scope.utf8.elementsEqual("a,b,e\u{301},\u{E9}".utf8))
         for name in ["a", "b", "\u{E9}", "e\u{301}"] { #expect(watch.contains(name)) }
         for name in ["", "c", "ab", "0"] { #expect(!watch.contains(name)) }
         #expect(try watch.adding(["0"]).removing(["b", "\u{E9}"]).scope == "0,a,e\u{301}")
-        #expect(FenceWatch.nobody.isNobody && !FenceWatch.everyone.isNobody && !watch.isNobody)
-        #expect(FenceWatch.everyone.contains("x") && !FenceWatch.nobody.contains("x"))
-        #expect(try FenceWatch.everyone.adding(["a"]) == .everyone)
-        #expect(throws: FenceError.self) { try FenceWatch.everyone.removing(["a"]) }
+        #expect(FenceSubjects.nobody.isNobody && !FenceSubjects.everyone.isNobody && !watch.isNobody)
+        #expect(FenceSubjects.everyone.contains("x") && !FenceSubjects.nobody.contains("x"))
+        #expect(try FenceSubjects.everyone.adding(["a"]) == .everyone)
+        #expect(throws: FenceError.self) { try FenceSubjects.everyone.removing(["a"]) }
         for name in ["", "#allentity", "a,b", String(repeating: "a", count: 129)] {
-            #expect(throws: FenceError.self) { try FenceWatch([name]) }
+            #expect(throws: FenceError.self) { try FenceSubjects([name]) }
         }
-        #expect(throws: FenceError.self) { try FenceWatch((0...100_000).map { "\($0)" }) }
+        #expect(throws: FenceError.self) { try FenceSubjects((0...100_000).map { "\($0)" }) }
     }
 
     // MARK: Storms: rule 26

@@ -36,7 +36,7 @@ import TrackModel
         let plain = play(drive, after: -1) { _ in }
         for number in drive.points.indices {
             let killed = try play(drive, after: number) {
-                $0.memory = try EntityMemory(encoded: $0.memory.encoded)
+                $0.memory = try EntityFenceState(encoded: $0.memory.encoded)
                 $0.judge = FenceJudge()
             }
             #expect(killed.alarms == plain.alarms, "after point \(number)")
@@ -156,7 +156,7 @@ import TrackModel
 
     // MARK: An edit of the stay
 
-    private func staying(_ stay: StayRule?, revision: Int32 = 1) -> FencePlan {
+    private func staying(_ stay: StayAlarmRule?, revision: Int32 = 1) -> FencePlan {
         round(100) {
             $0.rule = stay == nil ? .usual : [.enter, .exit, .stay]
             ($0.stay, $0.revision) = (stay, revision)
@@ -164,7 +164,7 @@ import TrackModel
     }
 
     /// In at 5.0 by S14's way, then the edit at 100 s, then a point every 10 s until 400.
-    private func stays(_ first: StayRule?, _ second: StayRule?) -> [String] {
+    private func stays(_ first: StayAlarmRule?, _ second: StayAlarmRule?) -> [String] {
         var drive = Drive(staying(first))
         drive.play(point(0, 40, 115.9976579), point(10, 40, 116.0))
         for seconds in stride(from: 20.0, through: 400, by: 10) {
@@ -176,14 +176,18 @@ import TrackModel
 
     @Test func anotherStayCountsFromTheSameEnter() {
         // It is due later than the one before, and not yet due.
-        #expect(stays(StayRule(after: 300), StayRule(after: 200)) == ["stay 1 205.0 by 210.0"])
-        #expect(stays(StayRule(after: 60), StayRule(after: 200)) == ["stay 1 65.0 by 70.0", "stay 1 205.0 by 210.0"])
+        #expect(stays(StayAlarmRule(after: 300), StayAlarmRule(after: 200)) == ["stay 1 205.0 by 210.0"])
+        #expect(
+            stays(StayAlarmRule(after: 60), StayAlarmRule(after: 200)) == [
+                "stay 1 65.0 by 70.0", "stay 1 205.0 by 210.0",
+            ])
         // A stay where there was none.
-        #expect(stays(nil, StayRule(after: 200, every: 100)) == ["stay 1 205.0 by 210.0", "stay 1 305.0 by 310.0"])
+        #expect(
+            stays(nil, StayAlarmRule(after: 200, every: 100)) == ["stay 1 205.0 by 210.0", "stay 1 305.0 by 310.0"])
         // What was due before the edit is not told.
-        #expect(stays(nil, StayRule(after: 60)) == [])
-        #expect(stays(nil, StayRule(after: 60, every: 60)).first == "stay 1 125.0 by 130.0")
+        #expect(stays(nil, StayAlarmRule(after: 60)) == [])
+        #expect(stays(nil, StayAlarmRule(after: 60, every: 60)).first == "stay 1 125.0 by 130.0")
         // No stay any more.
-        #expect(stays(StayRule(after: 200), nil) == [])
+        #expect(stays(StayAlarmRule(after: 200), nil) == [])
     }
 }

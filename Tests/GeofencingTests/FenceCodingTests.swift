@@ -32,7 +32,7 @@ import TrackModel
         if maybe() { fence.district = "Haidian" }
         if maybe() {
             fence.rule = [.enter, .stay]
-            fence.stay = StayRule(after: 60, every: maybe() ? 30 : nil)
+            fence.stay = StayAlarmRule(after: 60, every: maybe() ? 30 : nil)
         }
         if maybe() { (fence.settle, fence.crossingGap, fence.denoise) = (604_800, 0, 50) }
         fence.isInitialTold = maybe()
@@ -49,7 +49,7 @@ import TrackModel
         }
         if maybe() { fence.group = "yard" }
         if maybe() { fence.speedLimit = SpeedLimit(speed: 1389, duration: 10) }
-        if maybe() { fence.watch = try FenceWatch(["van_08", "van_07"]) }
+        if maybe() { fence.watch = try FenceSubjects(["van_08", "van_07"]) }
         fence.isReported = maybe()
         if maybe() { fence.reactions = [try FenceReaction(on: .enter, parameters: #"{"a":1}"#, isRemote: maybe())] }
         if maybe() {
@@ -123,11 +123,11 @@ import TrackModel
         // Cut off anywhere, it is no fence.
         let bytes = fence.encoded
         for length in 0..<bytes.count {
-            #expect(throws: MemoryCodingError.self, "seed \(seed), \(length) bytes") {
+            #expect(throws: FenceStateCodingError.self, "seed \(seed), \(length) bytes") {
                 try Fence(id: 15, encoded: Array(bytes.prefix(length)))
             }
         }
-        #expect(throws: MemoryCodingError.self) { try Fence(id: 15, encoded: bytes + [0]) }
+        #expect(throws: FenceStateCodingError.self) { try Fence(id: 15, encoded: bytes + [0]) }
     }
 
     @Test(arguments: Dice.seeds(300))
@@ -215,7 +215,7 @@ import TrackModel
     @Test func memoriesSurviveTheDisk() throws {
         var drive = Drive(
             plan(circle(40.0, 116.0, 100)) {
-                $0.stay = StayRule(after: 60, every: 60)
+                $0.stay = StayAlarmRule(after: 60, every: 60)
                 $0.rule = [.enter, .stay]
                 $0.settle = 20
             }, plan(circle(40.0, 116.0, 90), id: 2), plan(circle(40.0, 116.001, 90), id: 70_000) { $0.denoise = 7 },
@@ -227,12 +227,12 @@ import TrackModel
         ]
         for point in points {
             drive.play(point)
-            #expect(try EntityMemory(encoded: drive.memory.encoded) == drive.memory)
+            #expect(try EntityFenceState(encoded: drive.memory.encoded) == drive.memory)
         }
         drive.memory.timeRestarted()
-        #expect(try EntityMemory(encoded: drive.memory.encoded) == drive.memory)
-        #expect(try EntityMemory(encoded: EntityMemory().encoded) == EntityMemory())
-        #expect(EntityMemory().encoded.count == 4)
+        #expect(try EntityFenceState(encoded: drive.memory.encoded) == drive.memory)
+        #expect(try EntityFenceState(encoded: EntityFenceState().encoded) == EntityFenceState())
+        #expect(EntityFenceState().encoded.count == 4)
     }
 
     @Test func aMemoryIsSmall() {
@@ -249,16 +249,16 @@ import TrackModel
         drive.play(point(0, 40, 115.99, speed: 20), point(10, 40, 116.0, speed: 20, floor: "2"))
         let good = drive.memory.encoded
         for length in 0..<good.count {
-            #expect(throws: MemoryCodingError.self) { try EntityMemory(encoded: Array(good.prefix(length))) }
+            #expect(throws: FenceStateCodingError.self) { try EntityFenceState(encoded: Array(good.prefix(length))) }
         }
-        #expect(throws: MemoryCodingError.self) { try EntityMemory(encoded: good + [0]) }
+        #expect(throws: FenceStateCodingError.self) { try EntityFenceState(encoded: good + [0]) }
         for seed in Dice.seeds(500) {
             var random = Dice(seed: seed)
             var bytes = good
             for _ in 0...Int.random(in: 0...3, using: &random) {
                 bytes[Int.random(in: 1..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
             }
-            guard let memory = try? EntityMemory(encoded: bytes) else { continue }
+            guard let memory = try? EntityFenceState(encoded: bytes) else { continue }
             // What can be read can be judged.
             var copy = drive
             copy.memory = memory

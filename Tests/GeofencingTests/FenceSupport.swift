@@ -62,7 +62,7 @@ func east(
 
 /// One entity and its fences, played point by point.
 struct Drive {
-    var memory = EntityMemory()
+    var memory = EntityFenceState()
     var judge = FenceJudge()
     var fences: FenceSet
     var alarms: [FenceAlarm] = []
@@ -128,7 +128,7 @@ struct World {
         plan.initial = Bool.random(using: &random)
         if Bool.random(using: &random) { plan.through = Bool.random(using: &random) }
         if Bool.random(using: &random) {
-            plan.stay = StayRule(
+            plan.stay = StayAlarmRule(
                 after: Int.random(in: 5...60, using: &random),
                 every: Bool.random(using: &random) ? Int.random(in: 5...60, using: &random) : nil)
         }

@@ -58,7 +58,7 @@ import TrackModel
             var random = Dice(seed: seed ^ 4)
             var (plans, drive) = (world.plans, Drive(world.plans))
             let denoises = Set(plans.map(\.denoise)).filter { $0 > 0 }.sorted()
-            var (memory, alarms) = (EntityMemory(), [FenceAlarm]())
+            var (memory, alarms) = (EntityFenceState(), [FenceAlarm]())
             for point in world.points {
                 drive.play(point)
                 ReferenceJudge.judge(point, of: &memory, by: plans, denoises: denoises, into: &alarms)
@@ -102,7 +102,7 @@ import TrackModel
             var (plans, drive) = (world.plans, Drive(world.plans))
             var field = FenceField(count: plans.count, slack: [1, 20, 100, 500][Int(seed / 4 % 4)])
             for plan in plans { field.add(plan) }
-            var (judge, memory, alarms) = (FenceJudge(), EntityMemory(), [FenceAlarm]())
+            var (judge, memory, alarms) = (FenceJudge(), EntityFenceState(), [FenceAlarm]())
             for point in world.points {
                 let near = field.near(point, memory) { number in plans.first { $0.id == number } }
                 (most, fewest) = (max(most, near.count), min(fewest, near.count))
@@ -141,7 +141,7 @@ import TrackModel
             let (even, odd) = (
                 FenceSet(world.plans.filter { $0.id % 2 == 0 }), FenceSet(world.plans.filter { $0.id % 2 == 1 })
             )
-            var (judge, memory, alarms) = (FenceJudge(), EntityMemory(), [FenceAlarm]())
+            var (judge, memory, alarms) = (FenceJudge(), EntityFenceState(), [FenceAlarm]())
             for point in world.points { _ = judge.judge(point, of: &memory, by: even, own: odd, into: &alarms) }
             #expect(alarms == plain, "seed \(seed)")
         }
@@ -153,7 +153,7 @@ import TrackModel
             let plain = play(world)
             var drive = Drive(world.plans)
             for point in world.points {
-                drive.memory = try EntityMemory(encoded: drive.memory.encoded)
+                drive.memory = try EntityFenceState(encoded: drive.memory.encoded)
                 drive.judge = FenceJudge()
                 drive.play(point)
             }

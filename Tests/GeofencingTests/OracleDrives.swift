@@ -108,7 +108,7 @@ struct OracleDrive: CustomTestStringConvertible, Sendable {
         way((0, 40, 115.9976579), (10, 40, 116.0)) + times.map { point($0, 40, 116.0) }
     }
 
-    private static func stays(_ stay: StayRule?, settle: Int = 0) -> [FencePlan] {
+    private static func stays(_ stay: StayAlarmRule?, settle: Int = 0) -> [FencePlan] {
         [
             plan(circle(40.0, 116.0, 100)) {
                 ($0.rule, $0.stay, $0.settle) = ([.enter, .exit, .stay], stay, settle)
@@ -118,15 +118,16 @@ struct OracleDrive: CustomTestStringConvertible, Sendable {
 
     private static let staying = [
         OracleDrive(
-            "rule 10", stays(StayRule(after: 60, every: 60)), stay(stride(from: 20, through: 130, by: 10).map { $0 }),
+            "rule 10", stays(StayAlarmRule(after: 60, every: 60)),
+            stay(stride(from: 20, through: 130, by: 10).map { $0 }),
             [.enter, .stay, .stay]),
-        OracleDrive("rule 11", stays(StayRule(after: 60, every: 60)), stay([1810]), [.enter, .stay]),
-        OracleDrive("rule 12", stays(StayRule(after: 300)), stay([200, 400, 800]), [.enter, .stay]),
+        OracleDrive("rule 11", stays(StayAlarmRule(after: 60, every: 60)), stay([1810]), [.enter, .stay]),
+        OracleDrive("rule 12", stays(StayAlarmRule(after: 300)), stay([200, 400, 800]), [.enter, .stay]),
         OracleDrive(
-            "rule 12, leaving", stays(StayRule(after: 300)), stay([240]) + way((250, 40, 116.0020874), speed: 20),
+            "rule 12, leaving", stays(StayAlarmRule(after: 300)), stay([240]) + way((250, 40, 116.0020874), speed: 20),
             [.enter, .exit]),
         OracleDrive(
-            "a stay that waits", stays(StayRule(after: 60)),
+            "a stay that waits", stays(StayAlarmRule(after: 60)),
             stay([50]) + way((60, 40, 116.00121), (80, 40, 116.00121), (90, 40, 116.0)), [.enter, .stay]),
         OracleDrive(
             "rule 14", stays(nil, settle: 30),
@@ -153,11 +154,11 @@ struct OracleDrive: CustomTestStringConvertible, Sendable {
 /// `denoises` are those of all fences that there ever were, as a set of fences keeps them.
 struct ReferenceJudge {
     static func judge(
-        _ point: FencePoint, of memory: inout EntityMemory, by plans: [FencePlan], denoises: [Int32],
+        _ point: FencePoint, of memory: inout EntityFenceState, by plans: [FencePlan], denoises: [Int32],
         into alarms: inout [FenceAlarm]
     ) {
         if let last = memory.lastTime, point.time <= last { return }
-        var told = FenceTelling()
+        var told = FenceAlarmCollector()
         var pairs: [FencePair] = []
         for plan in plans.sorted(by: { $0.id < $1.id }) {
             let kept = memory.pair(of: plan.id)

@@ -41,7 +41,7 @@ import TrackModel
             var everyones = FenceSet(Array(world.plans.prefix(half)))
             let own = FenceSet(Array(world.plans.dropFirst(half)))
             var (one, many) = (FenceJudge(), FenceJudge())
-            var (memory, other) = (EntityMemory(), EntityMemory())
+            var (memory, other) = (EntityFenceState(), EntityFenceState())
             var (alarms, others) = ([FenceAlarm](), [FenceAlarm]())
             var rest = points[...]
             while let point = rest.first {
@@ -71,7 +71,7 @@ import TrackModel
     /// The way to a point beside the antimeridian is not the way around the earth.
     @Test func aFenceBehindTheAntimeridianIsFound() throws {
         let set = FenceSet([FencePlan(id: 1, shape: circle(0, -179.99, 500))])
-        var (judge, memory) = (FenceJudge(), EntityMemory())
+        var (judge, memory) = (FenceJudge(), EntityFenceState())
         var alarms: [FenceAlarm] = []
         _ = judge.judge(point(0, 0, 179.9), of: &memory, by: set, into: &alarms)
         let way = (1...20).map { step -> FencePoint in

@@ -271,7 +271,7 @@ import TrackModel
     @Test func ownFencesAreJudgedBesideThoseOfAll() {
         let all = FenceSet([plan(area, id: 2)])
         let own = FenceSet([plan(circle(40.0, 116.0, 50), id: 1)])
-        var (judge, memory, alarms) = (FenceJudge(), EntityMemory(), [FenceAlarm]())
+        var (judge, memory, alarms) = (FenceJudge(), EntityFenceState(), [FenceAlarm]())
         for point in [out(0), middle(10), out(20)] {
             #expect(judge.judge(point, of: &memory, by: all, own: own, into: &alarms) == .judged)
         }

@@ -10,7 +10,7 @@ import TrackModel
         [point(0, 40, 115.9976579), point(10, 40, 116.0)] + times.map { point($0, 40, 116.0) }
     }
 
-    private func round(_ stay: StayRule?, settle: Int = 0) -> FencePlan {
+    private func round(_ stay: StayAlarmRule?, settle: Int = 0) -> FencePlan {
         plan(circle(40.0, 116.0, 100)) {
             $0.rule = [.enter, .exit, .stay]
             $0.stay = stay
@@ -20,7 +20,7 @@ import TrackModel
 
     @Test func staysCountFromTheCrossing() {
         // Rule 10
-        var drive = Drive(round(StayRule(after: 60, every: 60)))
+        var drive = Drive(round(StayAlarmRule(after: 60, every: 60)))
         drive.play(inside(stride(from: 20.0, through: 130, by: 10).map { $0 }))
         #expect(drive.told == ["enter 1 5.0 by 10.0", "stay 1 65.0 by 70.0", "stay 1 125.0 by 130.0"])
         #expect(drive.alarms.map(\.inside) == [nil, 60_000, 120_000])
@@ -28,7 +28,7 @@ import TrackModel
 
     @Test func manyDueStaysAreOne() {
         // Rule 11
-        var drive = Drive(round(StayRule(after: 60, every: 60)))
+        var drive = Drive(round(StayAlarmRule(after: 60, every: 60)))
         drive.play(inside([1810]))
         #expect(drive.told == ["enter 1 5.0 by 10.0", "stay 1 1805.0 by 1810.0"])
         #expect(drive.alarms.last?.skipped == 29)
@@ -36,7 +36,7 @@ import TrackModel
 
     @Test func aDwellIsToldOnceAVisit() {
         // Rules 12 and 13
-        var drive = Drive(round(StayRule(after: 300)))
+        var drive = Drive(round(StayAlarmRule(after: 300)))
         drive.play(inside([200, 400, 800]))
         #expect(drive.told == ["enter 1 5.0 by 10.0", "stay 1 305.0 by 400.0"])
         drive.play(point(810, 40, 116.0024, speed: 20), point(820, 40, 116.0, speed: 20), point(1200, 40, 116.0))
@@ -45,25 +45,25 @@ import TrackModel
 
     @Test func noStayIsDueAfterTheExitsCrossing() {
         // Rule 12: out at 245.6.
-        var drive = Drive(round(StayRule(after: 300)))
+        var drive = Drive(round(StayAlarmRule(after: 300)))
         drive.play(inside([240]) + [point(250, 40, 116.0020874, speed: 20), point(400, 40, 116.01)])
         #expect(drive.told == ["enter 1 5.0 by 10.0", "exit 1 245.61 by 250.0"])
         // Across a gap only the last inside point counts.
-        drive = Drive(round(StayRule(after: 300)))
+        drive = Drive(round(StayAlarmRule(after: 300)))
         drive.play(inside([240]) + [point(4000, 40, 116.01, speed: 20)])
         #expect(drive.told == ["enter 1 5.0 by 10.0", "exit 1 4000.0 by 4000.0"])
         #expect(drive.alarms.last?.crossing.earliest == time(240))
     }
 
     @Test func aStayBeforeTheExitIsToldWithIt() {
-        var drive = Drive(round(StayRule(after: 60)))
+        var drive = Drive(round(StayAlarmRule(after: 60)))
         drive.play(inside([60]) + [point(70, 40, 116.002, speed: 30)])
         // The last point inside was at 60, the edge at 65.9: the stay of 65 was inside.
         #expect(drive.alarms.map(\.action) == [.enter, .stay, .exit])
     }
 
     @Test func aStayWaitsWhileTheEntityMayHaveLeft() {
-        var drive = Drive(round(StayRule(after: 60)))
+        var drive = Drive(round(StayAlarmRule(after: 60)))
         // In the margin from 55 on, and back at 90.
         drive.play(inside([50]) + [point(60, 40, 116.00121), point(80, 40, 116.00121)])
         #expect(drive.told == ["enter 1 5.0 by 10.0"])
@@ -111,7 +111,7 @@ import TrackModel
     }
 
     @Test func staysGoOnThroughADroppedExit() {
-        var drive = Drive(round(StayRule(after: 60, every: 60), settle: 30))
+        var drive = Drive(round(StayAlarmRule(after: 60, every: 60), settle: 30))
         drive.play(inside([50]) + [point(60, 40, 116.005, speed: 50), point(75, 40, 116.0, speed: 50)])
         drive.play(point(140, 40, 116.0))
         #expect(drive.told == ["enter 1 5.0 by 50.0", "stay 1 65.0 by 75.0", "stay 1 125.0 by 140.0"])

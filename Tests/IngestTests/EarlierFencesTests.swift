@@ -16,7 +16,7 @@ import TrackTestKit
         let key: EntityKey
         var fences: [Int32: (fence: DeliveredFence, plan: FencePlan)] = [:]
         var uses: [FencesUsed] = []
-        var memory = EntityMemory()
+        var memory = EntityFenceState()
         var judge = FenceJudge()
         var newest = Timestamp(milliseconds: 0)
         var alarms: [AlarmKey: FenceAlarm] = [:]
@@ -39,7 +39,7 @@ import TrackTestKit
             uses.append(FencesUsed(version: difference.version, after: newest, base: base))
         }
 
-        private mutating func put(_ number: Int32, _ watched: WatchedFence?) throws {
+        private mutating func put(_ number: Int32, _ watched: SubjectFence?) throws {
             let former = fences.removeValue(forKey: number)
             guard let watched else { return memory.forget(fence: number) }
             let fence = DeliveredFence(watched.record.fence, since: watched.since, of: key.name)
@@ -73,14 +73,14 @@ import TrackTestKit
                     centre: Degrees(latitude: 40, longitude: 116 + Double.random(in: -0.01...0.01, using: &random)),
                     radius: Double.random(in: 30...300, using: &random))))
         if Bool.random(using: &random) {
-            (definition.rule, definition.stay) = ([.enter, .exit, .stay], StayRule(after: 15, every: 10))
+            (definition.rule, definition.stay) = ([.enter, .exit, .stay], StayAlarmRule(after: 15, every: 10))
         }
         if Bool.random(using: &random) {
             definition.speedLimit = SpeedLimit(speed: Int32.random(in: 500...2000, using: &random), duration: 5)
         }
         if group { definition.group = "yard" }
         definition.watch =
-            try [.everyone, FenceWatch(["van"]), FenceWatch(["van", "bus"]), FenceWatch(["bus"])]
+            try [.everyone, FenceSubjects(["van"]), FenceSubjects(["van", "bus"]), FenceSubjects(["bus"])]
             .randomElement(using: &random) ?? .everyone
         return definition
     }

@@ -49,7 +49,7 @@ import TrackTestKit
         func fence(_ names: [String]?, radius: Double = 100) async throws -> FenceRecord {
             var definition = FenceDefinition(
                 ShapeDraft(.circle(centre: Degrees(latitude: 40, longitude: 116), radius: radius)))
-            definition.watch = try names.map { try FenceWatch($0) } ?? .everyone
+            definition.watch = try names.map { try FenceSubjects($0) } ?? .everyone
             return try await bench.store.createFence(definition, in: service, at: .at(-1000))
         }
     }
@@ -168,7 +168,7 @@ import TrackTestKit
             definition.watch = .everyone
             return definition
         }
-        _ = try await place.bench.store.removeFenceNews(before: .at(1000), limit: 100)
+        _ = try await place.bench.store.removeFenceNotices(before: .at(1000), limit: 100)
         _ = await place.upload(try place.batch("van", [11, 40]), try place.batch("bus", [11, 40, 60]))
         #expect(try await place.alarms("bus") == ["enter 2"])
     }

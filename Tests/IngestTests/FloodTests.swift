@@ -27,7 +27,7 @@ import TrackTestKit
             for _ in 0..<fences {
                 var definition = FenceDefinition(
                     ShapeDraft(.circle(centre: Degrees(latitude: 40, longitude: 116), radius: 100)))
-                definition.watch = try names.map { try FenceWatch($0) } ?? .everyone
+                definition.watch = try names.map { try FenceSubjects($0) } ?? .everyone
                 if remote {
                     definition.reactions = try [.enter, .exit].map {
                         try FenceReaction(on: $0, parameters: "{}", isRemote: true)

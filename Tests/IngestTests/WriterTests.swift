@@ -1,4 +1,4 @@
-import Exposition
+import MetricsText
 import Synchronization
 import Systemd
 import Testing

@@ -13,7 +13,7 @@ import Testing
         let source: ReceiverSource
         let gpsd: Program
         private(set) var agent: Program?
-        private var watch: GatherWatch?
+        private var watch: GatheredPointCollector?
         /// Seconds since 1970 of every point that its agent said it took.
         private(set) var taken: Set<Int> = []
 
@@ -25,7 +25,7 @@ import Testing
 
         func begin() throws {
             agent = try fleet.startAgent(environment: ["SAKER_BOOT_ID": boot])
-            watch = try GatherWatch(fleet)
+            watch = try GatheredPointCollector(fleet)
         }
 
         func end() throws {

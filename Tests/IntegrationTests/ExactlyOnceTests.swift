@@ -52,7 +52,7 @@ import Testing
         var agent = try fleet.startAgent()
         source.resume()
         var taken: Set<Int> = []
-        var watch = try GatherWatch(fleet)
+        var watch = try GatheredPointCollector(fleet)
         for _ in 0..<8 {
             let goal = source.sent + Int.random(in: 50...250, using: &dice)
             try waitUntil("the drive goes on", within: 300) { source.sent >= min(goal, 3600) }
@@ -64,7 +64,7 @@ import Testing
                 agent.end(SIGKILL)
                 taken.formUnion(watch.seen())
                 agent = try fleet.startAgent()
-                watch = try GatherWatch(fleet)
+                watch = try GatheredPointCollector(fleet)
             }
         }
         source.pause()

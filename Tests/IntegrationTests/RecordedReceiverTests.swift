@@ -17,7 +17,7 @@ import Testing
         defer { source.end() }
         let gpsd = try fleet.startGPSD(source: source.address)
         let server = try fleet.startServer()
-        let witness = try GPSDWitness(port: fleet.gpsdPort)
+        let witness = try GPSDObserver(port: fleet.gpsdPort)
         let agent = try fleet.startAgent()
         try waitUntil("the agent is online", within: 300) { try fleet.linkState() == "online" }
         try waitUntil("the feed is there", within: 300) { try feedState(fleet) == "no_fix" }
@@ -68,8 +68,8 @@ import Testing
     // MARK: The rules once more, written for the test alone
 
     /// The most complete report of each epoch.
-    static func epochs(_ reports: [GPSDWitness.Report]) -> [GPSDWitness.Report] {
-        var epochs: [GPSDWitness.Report] = []
+    static func epochs(_ reports: [GPSDObserver.Report]) -> [GPSDObserver.Report] {
+        var epochs: [GPSDObserver.Report] = []
         for report in reports {
             guard let last = epochs.last, abs(last.time - report.time) <= 1 else {
                 epochs.append(report)
@@ -82,7 +82,7 @@ import Testing
 
     /// The first epoch at or after each due time of a grid of two seconds. Time never goes back. A date more than ten
     /// minutes ahead counts from the fifth epoch in a row that continues it.
-    static func choose(_ epochs: [GPSDWitness.Report]) -> [GPSDWitness.Report] {
+    static func choose(_ epochs: [GPSDObserver.Report]) -> [GPSDObserver.Report] {
         guard let origin = epochs.first?.time else { return [] }
         var due = origin
         var newest = Int.min
@@ -108,7 +108,7 @@ import Testing
     }
 
     /// Metres between the outermost latitudes and longitudes.
-    static func spread(_ points: [GPSDWitness.Report]) -> Double {
+    static func spread(_ points: [GPSDObserver.Report]) -> Double {
         func width(_ values: [Double]) -> Double { (values.max() ?? 0) - (values.min() ?? 0) }
         let scale = cos((points.first?.latitude ?? 0) * .pi / 180)
         let north = width(points.map(\.latitude)) * 111_195

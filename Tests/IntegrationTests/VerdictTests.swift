@@ -5,9 +5,9 @@ import Testing
 @Suite struct VerdictTests {
     private let points = (0..<6).map { Fleet.Stored(time: 10 + 2 * $0, latitude: 52 + Double($0), longitude: 4) }
 
-    private var reports: [GPSDWitness.Report] {
+    private var reports: [GPSDObserver.Report] {
         points.map {
-            GPSDWitness.Report(
+            GPSDObserver.Report(
                 time: $0.time * 1000 + 545, mode: 3, latitude: $0.latitude, longitude: $0.longitude, details: 4)
         }
     }

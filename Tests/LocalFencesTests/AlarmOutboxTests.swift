@@ -16,7 +16,7 @@ import Testing
                 memory: memory))
     }
 
-    private func note(_ memory: EntityMemory, isDurable: Bool = false) -> AlarmOutbox.Action {
+    private func note(_ memory: EntityFenceState, isDurable: Bool = false) -> AlarmOutbox.Action {
         .write(.init(alarms: [], isDurable: isDurable, entity: "van_07", memory: memory))
     }
 
@@ -87,8 +87,8 @@ import Testing
         var outbox = AlarmOutbox()
         #expect(outbox.judged([], of: "van_07", memory: memory) == [note(memory)])
         #expect(outbox.judged([], of: "van_07", memory: memory, isDurable: true) == [])
-        #expect(outbox.judged([], of: "van_07", memory: EntityMemory()) == [])
-        #expect(outbox.written([]) == [note(EntityMemory(), isDurable: true)])
+        #expect(outbox.judged([], of: "van_07", memory: EntityFenceState()) == [])
+        #expect(outbox.written([]) == [note(EntityFenceState(), isDurable: true)])
         // The disk refuses it, and a newer one came meanwhile.
         #expect(outbox.judged([], of: "van_07", memory: memory) == [])
         _ = outbox.refused(reason: "full")
@@ -106,7 +106,7 @@ import Testing
     /// What follows from the last alarm follows from all of them.
     @Test func aWriteOfSeveralAlarmsHasTheMemoryOfTheLast() {
         var outbox = AlarmOutbox()
-        _ = outbox.judged([], of: "van_07", memory: EntityMemory())
+        _ = outbox.judged([], of: "van_07", memory: EntityFenceState())
         _ = outbox.judged([first], of: "van_07", memory: someAlarms(1).memory)
         _ = outbox.judged([alarms[1]], of: "van_07", memory: memory)
         #expect(outbox.written([]).suffix(1) == [writing([first, alarms[1]])])
@@ -115,7 +115,7 @@ import Testing
     /// Written after an alarm, the memory of before would take the entity back to its old place.
     @Test func anOlderMemoryIsNotWrittenAfterAnAlarm() {
         var outbox = AlarmOutbox()
-        _ = outbox.judged([], of: "van_07", memory: EntityMemory())
+        _ = outbox.judged([], of: "van_07", memory: EntityFenceState())
         _ = outbox.judged([], of: "van_07", memory: someAlarms(1).memory)
         _ = outbox.judged([first], of: "van_07", memory: memory)
         #expect(outbox.written([]).suffix(1) == [writing([first])])
@@ -124,7 +124,7 @@ import Testing
                 == [.cancelTimer(.patience), .tell(first, .durable(5)), .runHooks(first, .durable(5))])
         // The disk refuses it, and the alarm waits already.
         var refused = AlarmOutbox()
-        _ = refused.judged([], of: "van_07", memory: EntityMemory())
+        _ = refused.judged([], of: "van_07", memory: EntityFenceState())
         _ = refused.judged([first], of: "van_07", memory: memory)
         _ = refused.refused(reason: "full")
         #expect(refused.timerFired(.retry).suffix(1) == [writing([first], told: true)])
@@ -193,23 +193,23 @@ import Testing
         #expect(outbox.refused(reason: "full").last == .setTimer(.retry, milliseconds: 1000))
         #expect(outbox.timerFired(.retry) == [note])
         // A memory that came meanwhile takes its place.
-        _ = outbox.judged([], of: "van_07", memory: EntityMemory())
+        _ = outbox.judged([], of: "van_07", memory: EntityFenceState())
         _ = outbox.refused(reason: "full")
         #expect(
-            outbox.timerFired(.retry) == [self.note(EntityMemory())])
+            outbox.timerFired(.retry) == [self.note(EntityFenceState())])
     }
 
     @Test func twoEntitiesAreNeverInOneWrite() {
         var outbox = AlarmOutbox()
         _ = outbox.judged([first], of: "van_07", memory: memory)
         _ = outbox.judged([alarms[1]], of: "van_07", memory: memory)
-        _ = outbox.judged([alarms[2]], of: "van_08", memory: EntityMemory())
+        _ = outbox.judged([alarms[2]], of: "van_08", memory: EntityFenceState())
         #expect(outbox.written([.new(1)]).suffix(1) == [writing([alarms[1]])])
         guard case .write(let last)? = outbox.written([.new(2)]).last else {
             Issue.record("nothing is written")
             return
         }
-        #expect(last.entity == "van_08" && last.memory == EntityMemory())
+        #expect(last.entity == "van_08" && last.memory == EntityFenceState())
     }
 
     @Test func tooManyThatWaitLoseTheOldest() {

@@ -1,9 +1,9 @@
 import AgentLogic
 import AlarmLog
+import DiskRing
 import Geodesy
 import Geofencing
 import JSON
-import TrackCache
 import TrackModel
 import TrackTestKit
 
@@ -38,17 +38,17 @@ struct FenceBox: JournalingBox {
     /// The process starts, with the fences of the file and the memories of the journal.
     mutating func start() {
         journal = AlarmJournal(directory: "/var/saker", fileSystem: disk, now: Self.now)
-        var book = FenceBook()
+        var table = LocalFenceTable()
         do {
-            _ = try book.create(
+            _ = try table.create(
                 definitions, now: Timestamp(milliseconds: 0), since: Timestamp(milliseconds: .min))
         } catch {
             preconditionFailure(error.description)
         }
         let memories = journal.fenceStates.compactMap { state in
-            (try? EntityMemory(encoded: state.memory)).map { (state.entity, $0) }
+            (try? EntityFenceState(encoded: state.memory)).map { (state.entity, $0) }
         }
-        machine = FenceMachine(book: book, memories: memories)
+        machine = FenceMachine(table: table, memories: memories)
         timers = []
         perform(machine.started(entity: Self.entity, service: 7))
     }
@@ -108,7 +108,7 @@ struct FenceBox: JournalingBox {
 
     /// The keys of the alarms that a run without any trouble makes of these points.
     static func undisturbed(_ points: [FencePoint], _ definitions: [FenceDefinition]) -> [String] {
-        var (judge, memory, alarms) = (FenceJudge(), EntityMemory(), [FenceAlarm]())
+        var (judge, memory, alarms) = (FenceJudge(), EntityFenceState(), [FenceAlarm]())
         let plans = definitions.enumerated().compactMap { index, definition in
             try? Fence(id: Int32(index + 1), definition, at: Timestamp(milliseconds: .min))
                 .plan(from: Timestamp(milliseconds: .min))
@@ -135,7 +135,7 @@ enum JournalOutcome {
 extension JournalingBox {
     /// Writes alarms with the state that follows from them, or the state alone.
     func append(_ writing: AlarmOutbox.Writing) -> JournalOutcome {
-        let state = FenceState(
+        let state = JournalFenceState(
             entity: writing.entity, time: writing.memory.lastTime?.milliseconds ?? 0, memory: writing.memory.encoded,
             service: writing.service)
         do throws(CacheFileError) {
@@ -144,11 +144,11 @@ extension JournalingBox {
                 return .written([])
             }
             let alarms = writing.alarms.map { waiting in
-                FenceVerdict.Told(
+                FenceJournalRecord.Told(
                     content: Self.content(of: waiting.alarm), isOwed: !waiting.isTold,
                     isReported: waiting.alarm.isReported)
             }
-            switch try journal.append(FenceVerdict(alarms: alarms, state: state), now: Self.now) {
+            switch try journal.append(FenceJournalRecord(alarms: alarms, state: state), now: Self.now) {
             case .full: return .refused("full")
             case .taken(let outcomes):
                 return .written(
@@ -162,7 +162,7 @@ extension JournalingBox {
     }
 
     private static func content(of alarm: LocalAlarm) -> NewAlarm {
-        let action: FenceMark.Action =
+        let action: AlarmFence.Action =
             switch alarm.alarm.action {
             case .enter: .enter
             case .exit: .exit
@@ -171,8 +171,9 @@ extension JournalingBox {
             }
         return NewAlarm(
             id: alarm.id, type: alarm.type, entity: alarm.entity, time: alarm.time, received: 0, body: alarm.body,
-            fence: FenceMark(fence: alarm.alarm.fence, action: action),
-            early: alarm.cause.map { EarlyMark(stream: $0.stream, sequence: $0.sequence) }, service: alarm.service)
+            fence: AlarmFence(fence: alarm.alarm.fence, action: action),
+            early: alarm.cause.map { EarlyAlarmPoint(stream: $0.stream, sequence: $0.sequence) }, service: alarm.service
+        )
     }
 
     /// The keys of the journal, in the order of its numbers.
@@ -212,8 +213,8 @@ func east(_ seconds: Int64, _ metres: Double, speed: Int32 = 1000) -> Fix {
 let clock = SystemTime(milliseconds: 1_795_000_000_123)
 
 /// Alarms that a circle of 100 m makes of a drive through it.
-func someAlarms(_ count: Int = 2, entity: String = "van_07") -> (alarms: [LocalAlarm], memory: EntityMemory) {
-    var (judge, memory, alarms) = (FenceJudge(), EntityMemory(), [FenceAlarm]())
+func someAlarms(_ count: Int = 2, entity: String = "van_07") -> (alarms: [LocalAlarm], memory: EntityFenceState) {
+    var (judge, memory, alarms) = (FenceJudge(), EntityFenceState(), [FenceAlarm]())
     guard let fence = try? Fence(id: 1, circle(), at: Timestamp(milliseconds: 0)),
         let plan = try? fence.plan(from: Timestamp(milliseconds: .min))
     else { preconditionFailure("no fence") }
@@ -250,7 +251,7 @@ extension FenceMachine {
     /// An import whose work is done before anything else happens.
     mutating func importing(
         _ whole: FenceImports.Whole, now: SystemTime
-    ) throws(FenceRefusal) -> (outcome: FenceBook.Imported, actions: [Action]) {
+    ) throws(FenceRefusal) -> (outcome: LocalFenceTable.Imported, actions: [Action]) {
         guard let adopted = adopt(try beginImport(whole, now: now).run()) else {
             preconditionFailure("nothing has changed meanwhile")
         }

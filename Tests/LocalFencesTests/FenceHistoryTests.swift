@@ -1,10 +1,10 @@
 import AgentLogic
 import AlarmLog
+import DiskRing
 import Foundation
 import Geodesy
 import Geofencing
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 
@@ -158,7 +158,7 @@ struct FenceHistory {
         definition.isInitialTold = dice.one(in: 3)
         if dice.one(in: 2) {
             definition.rule = [.enter, .exit, .stay]
-            definition.stay = StayRule(
+            definition.stay = StayAlarmRule(
                 after: Int.random(in: 5...30, using: &dice), every: dice.one(in: 2) ? 10 : nil)
         }
         switch Int.random(in: 0..<5, using: &dice) {

@@ -94,7 +94,7 @@ import TrackModel
 
     @Test func aSecondImportUpdatesAddsKeepsAndRemoves() throws {
         var (machine, imports) = (FenceMachine(), FenceImports())
-        func bring(_ text: String) throws -> FenceBook.Imported {
+        func bring(_ text: String) throws -> LocalFenceTable.Imported {
             let whole = try whole(imports.take(part(text, name: nil), now: Self.begin))
             return try machine.importing(whole, now: SystemTime(milliseconds: 5)).outcome
         }
@@ -107,8 +107,8 @@ import TrackModel
         // All or nothing.
         let wrong = reason { try bring(line("1", radius: 70) + line("5", radius: -1)) }
         #expect(wrong.hasPrefix("line 2: "), "\(wrong)")
-        #expect(machine.book.all.map(\.fence.id) == [1, 2, 4])
-        #expect(machine.book.fences[1]?.fence.revision == 2)
+        #expect(machine.table.all.map(\.fence.id) == [1, 2, 4])
+        #expect(machine.table.fences[1]?.fence.revision == 2)
     }
 
     /// A fence of another origin changes by its number, with the others or not at all.
@@ -116,7 +116,7 @@ import TrackModel
         var (machine, imports) = (FenceMachine(), FenceImports())
         let hand = FenceDefinition(ShapeDraft(.circle(centre: Degrees(latitude: 40, longitude: 116), radius: 50)))
         _ = try machine.create([hand], now: SystemTime(milliseconds: 5))
-        func bring(_ text: String) throws -> FenceBook.Imported {
+        func bring(_ text: String) throws -> LocalFenceTable.Imported {
             let whole = try whole(imports.take(part(text, name: nil), now: Self.begin))
             return try machine.importing(whole, now: SystemTime(milliseconds: 6)).outcome
         }
@@ -139,9 +139,9 @@ import TrackModel
         }
         let second = try bring(line("a") + change(1, moved))
         #expect(second.updated == [1] && second.unchanged == [2] && second.deleted.isEmpty && second.created.isEmpty)
-        #expect(machine.book.fences[1]?.fence.definition == moved)
+        #expect(machine.table.fences[1]?.fence.definition == moved)
         // Also one of the same file, which no other line names.
-        let own = try #require(machine.book.fences[2]?.fence.definition)
+        let own = try #require(machine.table.fences[2]?.fence.definition)
         #expect(try bring(change(2, own)).unchanged == [2])
         for (text, reason) in [
             (change(9, moved), "9"), (change("x", moved), "change is"),
@@ -149,7 +149,7 @@ import TrackModel
         ] {
             #expect(self.reason { try bring(line("b") + text) }.contains(reason))
         }
-        #expect(machine.book.all.map(\.fence.id) == [1, 2])
+        #expect(machine.table.all.map(\.fence.id) == [1, 2])
     }
 
     // MARK: Worked out beside the loop
@@ -187,7 +187,7 @@ import TrackModel
                 let adopted = try #require(found)
                 let expected = try atOnce.importing(whole, now: now)
                 #expect(adopted.outcome == expected.outcome && adopted.actions == expected.actions)
-                #expect(beside.book == atOnce.book, "\(pointsMeanwhile) points meanwhile")
+                #expect(beside.table == atOnce.table, "\(pointsMeanwhile) points meanwhile")
             }
             // Both judge the same from now on.
             var actions = 0
@@ -218,8 +218,8 @@ import TrackModel
             #expect(machine.isCurrent(work))
             try change(&machine)
             #expect(!machine.isCurrent(work))
-            let book = machine.book
-            #expect(machine.adopt(done) == nil && machine.book == book)
+            let table = machine.table
+            #expect(machine.adopt(done) == nil && machine.table == table)
         }
     }
 
@@ -243,13 +243,13 @@ import TrackModel
         let text = (1...4).map { line("é\($0)") }.joined()
         _ = try machine.importing(
             whole(imports.take(part(text, name: nil), now: Self.begin)), now: SystemTime(milliseconds: 5))
-        let expected = try FenceExport.piece(of: Array(machine.book.all), from: nil)
+        let expected = try FenceExport.piece(of: Array(machine.table.all), from: nil)
         #expect(expected.position == nil && expected.text.split(separator: "\n").count == 4)
         // A character is never cut, so a piece of one byte cannot go on.
         guard most > 1 else { return }
         var (found, position, count) = ("", String?.none, 0)
         repeat {
-            let piece = try FenceExport.piece(of: Array(machine.book.all), from: position, most: most)
+            let piece = try FenceExport.piece(of: Array(machine.table.all), from: position, most: most)
             #expect(piece.text.utf8.count <= most)
             found += piece.text
             position = piece.position
@@ -267,16 +267,16 @@ import TrackModel
         var definition = FenceDefinition(
             ShapeDraft(.circle(centre: Degrees(latitude: 40, longitude: 116), radius: 50)))
         _ = try machine.create([definition, definition], now: SystemTime(milliseconds: 5))
-        let piece = try FenceExport.piece(of: Array(machine.book.all), from: nil, most: 20)
+        let piece = try FenceExport.piece(of: Array(machine.table.all), from: nil, most: 20)
         let position = try #require(piece.position)
         definition.name = "x"
         _ = try machine.update(1, definition, now: SystemTime(milliseconds: 6))
-        #expect(reason { try FenceExport.piece(of: Array(machine.book.all), from: position) }.contains("has changed"))
+        #expect(reason { try FenceExport.piece(of: Array(machine.table.all), from: position) }.contains("has changed"))
         for wrong in ["", "1", "1.2.3.4.5", "a.1.1.1", "1.1.1.-1"] {
-            #expect(reason { try FenceExport.piece(of: Array(machine.book.all), from: wrong) }.contains("no position"))
+            #expect(reason { try FenceExport.piece(of: Array(machine.table.all), from: wrong) }.contains("no position"))
         }
         // A whole fence that went is no matter.
-        #expect(try FenceExport.piece(of: Array(machine.book.all), from: "1.9.9.0").text.isEmpty == false)
+        #expect(try FenceExport.piece(of: Array(machine.table.all), from: "1.9.9.0").text.isEmpty == false)
         #expect(try FenceExport.piece(of: [], from: "1.9.9.0").text.isEmpty)
     }
 }

@@ -135,7 +135,7 @@ import TrackModel
         let edits: [(inout FenceDefinition) -> Void] = [
             { $0.validity = FenceValidity(from: Timestamp(milliseconds: 0)) },
             { $0.isInitialTold = true },
-            { ($0.rule, $0.stay) = ([.enter, .exit, .stay], StayRule(after: 600)) },
+            { ($0.rule, $0.stay) = ([.enter, .exit, .stay], StayAlarmRule(after: 600)) },
         ]
         for edit in edits {
             var box = Machine()
@@ -161,24 +161,24 @@ import TrackModel
         #expect(box.told == ["enter 1"])
         #expect(try box.create(circle()) == [2])
         #expect(throws: FenceRefusal.self) { try box.machine.delete([2, 1]) }
-        #expect(box.machine.book.fences.numbers == [2])
+        #expect(box.machine.table.fences.numbers == [2])
     }
 
     @Test func onlyWatchedEntitiesAreJudged() throws {
         var box = Machine()
-        try box.create(circle { $0.watch = try! FenceWatch(["van_08"]) }, circle { $0.watch = .nobody })
+        try box.create(circle { $0.watch = try! FenceSubjects(["van_08"]) }, circle { $0.watch = .nobody })
         box.drive(east(0, 200), east(5, 130), east(10, 60))
         #expect(box.told == [])
         #expect(box.machine.status(of: "van_07").isEmpty)
         // From now on: unknown, and inside without an enter.
-        let both = circle { $0.watch = try! FenceWatch(["van_07", "van_08"]) }
+        let both = circle { $0.watch = try! FenceSubjects(["van_07", "van_08"]) }
         box.perform(try box.machine.update(1, both, now: clock).actions)
         box.drive(east(15, 50), east(20, 130), east(25, 200))
         #expect(box.told == ["exit 1"])
         // Watched no more while inside, and again: no exit, no enter.
         box.drive(east(40, 60))
         #expect(box.told == ["exit 1", "enter 1"])
-        for watch in [FenceWatch.nobody, .everyone] {
+        for watch in [FenceSubjects.nobody, .everyone] {
             box.perform(try box.machine.update(1, circle { $0.watch = watch }, now: clock).actions)
             box.drive(east(watch == .nobody ? 45 : 50, 50))
         }
@@ -221,7 +221,7 @@ import TrackModel
         #expect(box.told == ["enter 1"])
         let memory = try #require(box.machine.memory(of: "van_07"))
         box.machine = FenceMachine(
-            book: box.machine.book, memories: [("van_07", try EntityMemory(encoded: memory.encoded))])
+            table: box.machine.table, memories: [("van_07", try EntityFenceState(encoded: memory.encoded))])
         box.perform(box.machine.started(entity: "van_07", service: 7))
         box.drive(east(0, 60))
         #expect(box.place == .in)
@@ -252,7 +252,7 @@ import TrackModel
         try box.create(
             circle {
                 $0.rule = [.enter, .exit, .stay]
-                $0.stay = StayRule(after: 5, every: 5)
+                $0.stay = StayAlarmRule(after: 5, every: 5)
             })
         box.drive(east(0, 200), east(5, 130))
         for second in 10..<500 as Range<Int64> { box.drive(east(second, 10, speed: 0)) }
@@ -298,8 +298,8 @@ import TrackModel
         try box.create(definition)
         // The next process has not read the zone yet.
         box.machine = FenceMachine(
-            book: FenceBook(
-                KeptFences(box.machine.book.all.map { try! LocalFence(number: $0.fence.id, encoded: $0.encoded) })))
+            table: LocalFenceTable(
+                KeptFences(box.machine.table.all.map { try! LocalFence(number: $0.fence.id, encoded: $0.encoded) })))
         box.perform(box.machine.started(entity: "van_07", service: 7))
         #expect(box.other.contains { if case .notJudged(1, _) = $0 { true } else { false } })
         box.perform(box.machine.zonesRead(["Asia/Shanghai": ZoneOffsets(first: 28_800)]))
@@ -324,9 +324,9 @@ import TrackModel
         var box = Machine()
         try box.create(
             circle { $0.name = "depot" }, circle { ($0.name, $0.group) = ("gate", "yard") },
-            circle { $0.watch = try! FenceWatch(["van_08"]) })
-        func found(_ change: (inout FenceFilter) -> Void) -> [Int32] {
-            var filter = FenceFilter()
+            circle { $0.watch = try! FenceSubjects(["van_08"]) })
+        func found(_ change: (inout LocalFenceFilter) -> Void) -> [Int32] {
+            var filter = LocalFenceFilter()
             change(&filter)
             return box.machine.list(filter).fences.map(\.fence.id)
         }
@@ -336,7 +336,7 @@ import TrackModel
         #expect(found { $0.entity = "van_07" } == [1, 2])
         #expect(found { $0.fences = [3, 9] } == [3])
         #expect(found { $0.after = 1 } == [2, 3])
-        var filter = FenceFilter()
+        var filter = LocalFenceFilter()
         filter.limit = 2
         #expect(box.machine.list(filter).isCut)
         filter.limit = 3

@@ -1,8 +1,8 @@
 import AgentLogic
 import AlarmLog
+import DiskRing
 import Geodesy
 import Geofencing
-import TrackCache
 import TrackModel
 import TrackTestKit
 
@@ -38,8 +38,10 @@ struct ServerBox: JournalingBox {
         var found: ServerFenceSet?
         if case .read(let bytes) = file.read() { found = try? ServerFenceSet(encoded: bytes) }
         let memories = journal.fenceStates.compactMap {
-            state -> (service: Int64, entity: String, memory: EntityMemory)? in
-            guard let service = state.service, let memory = try? EntityMemory(encoded: state.memory) else { return nil }
+            state -> (service: Int64, entity: String, memory: EntityFenceState)? in
+            guard let service = state.service, let memory = try? EntityFenceState(encoded: state.memory) else {
+                return nil
+            }
             return (service, state.entity, memory)
         }
         machine = ServerFenceMachine(found: found, memories: memories)
@@ -100,7 +102,7 @@ struct ServerBox: JournalingBox {
             case .saving(.write):
                 if isHanging { hanging = machine.content } else { save(machine.content) }
             case .applied(let version, _, let isRemembered): applied.append((version, isRemembered))
-            case .setPatience: isWaitingForDisk = true
+            case .setTimeout: isWaitingForDisk = true
             case .request(let place): requests.append(place)
             case .alarms(.complain), .alarms(.relieved), .alarms(.dropped), .saving, .storm, .leftOut, .notJudged,
                 .usesChanged:
@@ -138,7 +140,7 @@ struct ModelServer {
     private(set) var newest: UInt64 = 0
     /// When each fence came to be.
     private(set) var born: [Int32: Timestamp] = [:]
-    private var memory = EntityMemory()
+    private var memory = EntityFenceState()
     private var judge = FenceJudge()
     private var judgedBy: UInt64 = 0
     private var since: [Int32: (since: Timestamp, revised: Timestamp)] = [:]

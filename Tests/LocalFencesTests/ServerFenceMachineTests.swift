@@ -1,8 +1,8 @@
 import AgentLogic
 import AlarmLog
+import DiskRing
 import Geofencing
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 
@@ -153,9 +153,9 @@ import TrackTestKit
         bytes[0] = 1
         bytes.removeLast(4)
         #expect(try ServerFenceSet(encoded: bytes) == box.machine.set)
-        #expect(throws: MemoryCodingError.self) { try ServerFenceSet(encoded: bytes + [0, 0, 0, 0]) }
+        #expect(throws: FenceStateCodingError.self) { try ServerFenceSet(encoded: bytes + [0, 0, 0, 0]) }
         bytes[0] = 3
-        #expect(throws: MemoryCodingError.self) { try ServerFenceSet(encoded: bytes) }
+        #expect(throws: FenceStateCodingError.self) { try ServerFenceSet(encoded: bytes) }
     }
 
     @Test func aPushThatCameFirstIsNotToldAgain() throws {
@@ -389,7 +389,7 @@ import TrackTestKit
         let (set, bytes) = (box.machine.newest, box.machine.newest.encoded)
         #expect(try ServerFenceSet(encoded: bytes) == set)
         for length in 0..<bytes.count {
-            #expect(throws: MemoryCodingError.self) { try ServerFenceSet(encoded: Array(bytes[..<length])) }
+            #expect(throws: FenceStateCodingError.self) { try ServerFenceSet(encoded: Array(bytes[..<length])) }
         }
         for index in bytes.indices {
             var damaged = bytes

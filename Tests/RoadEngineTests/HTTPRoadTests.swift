@@ -18,7 +18,7 @@ import TrackTestKit
     ) async throws -> Outcome {
         let transport = HTTPRoadTransport(roads.url, connections: 4, connecting: 60_000)
         let client = RoadClient(
-            transport, settings: .init(callPatience: patience, requestPatience: 2 * patience), logger: quiet
+            transport, settings: .init(callTimeout: patience, requestTimeout: 2 * patience), logger: quiet
         ) { MonotonicTime(milliseconds: Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000)) }
         let outcome: Result<Outcome, any Error>
         do { outcome = .success(try await body(client)) } catch { outcome = .failure(error) }
@@ -38,7 +38,7 @@ import TrackTestKit
     @Test func aTrackComesToItsRoadOnFewConnections() async throws {
         let roads = try await ScriptedRoads()
         try await with(roads) { client in
-            let match = await client.match(drive(6000), client.errand())
+            let match = await client.match(drive(6000), client.context())
             #expect(match.state == .used(matched: 1))
             #expect(abs(match.track.length().driven - 5999 * 40) < 100)
             _ = await client.state(50)
@@ -69,7 +69,7 @@ import TrackTestKit
         }
         try await with(roads) { client in
             let samples = drive(100)
-            let match = await client.match(samples, client.errand())
+            let match = await client.match(samples, client.context())
             #expect(match.state.reason == (["cut", "close"].contains(deed) ? "refused" : "invalid"))
             #expect(match.track.samples.map(\.sample) == samples && match.track.matched == 0)
         }

@@ -17,7 +17,7 @@ import TrackTestKit
 
     @Test func aTrackComesToItsRoad() async {
         let client = client(MadeTransport())
-        let match = await client.match(drive(100), client.errand())
+        let match = await client.match(drive(100), client.context())
         #expect(match.state == .used(matched: 1))
         #expect(abs(match.track.length().driven - 99 * 40) < 2)
         #expect(client.counters.counts.onRoads == 100 && client.counters.counts.offRoads == 0)
@@ -26,14 +26,14 @@ import TrackTestKit
     @Test func theSecondTimeCostsNoCall() async {
         let transport = MadeTransport()
         let client = client(transport)
-        let first = await client.match(drive(3000), client.errand())
+        let first = await client.match(drive(3000), client.context())
         let calls = transport.requests.count
         #expect(transport.requests.map(\.path).filter { $0 == "/trace_attributes" }.count > 2)
-        let second = await client.match(drive(3000), client.errand())
+        let second = await client.match(drive(3000), client.context())
         #expect(second.track == first.track && transport.requests.count == calls)
         #expect(client.counters.counts.remembered > 2 && client.rememberedBytes > 0)
         // Another entity's track is another track.
-        _ = await client.match(drive(3000), client.errand("1/other"))
+        _ = await client.match(drive(3000), client.context("1/other"))
         #expect(transport.requests.count > calls)
     }
 
@@ -108,7 +108,7 @@ import TrackTestKit
     @Test func aHoleIsBridged() async {
         let client = client(MadeTransport(MadeEngine(hole: 1040..<1580)))
         let samples = drive(100).filter { !(26...38).contains($0.index) }
-        let match = await client.match(samples, client.errand())
+        let match = await client.match(samples, client.context())
         #expect(match.state == .used(matched: 1))
         #expect(match.track.samples.dropFirst().allSatisfy { $0.path != nil })
         #expect(abs(match.track.length().driven - 99 * 40) < 3)
@@ -126,7 +126,7 @@ import TrackTestKit
             }.filter { !(40...60).contains($0.index) })
         try #require(length.interruptions.count == 1)
         for _ in 0..<2 {
-            let routes = await client.routes(length.interruptions, client.errand())
+            let routes = await client.routes(length.interruptions, client.context())
             #expect(routes.state == .used(matched: nil))
             #expect(abs((routes.answers[0]?.metres ?? 0) - 22 * 40) < 2 && abs(routes.toll - 22 * 40) < 2)
         }
@@ -136,15 +136,15 @@ import TrackTestKit
     @Test func aTrackAtRestAsksNothing() async {
         let transport = MadeTransport()
         let client = client(transport)
-        #expect(await client.match([], client.errand()).state == .used(matched: nil))
-        #expect(await client.routes([], client.errand()).state == .used(matched: nil))
+        #expect(await client.match([], client.context()).state == .used(matched: nil))
+        #expect(await client.routes([], client.context()).state == .used(matched: nil))
         #expect(transport.requests.isEmpty)
     }
 
     @Test func callsBeyondTheTurnsWaitAndThenFallBack() async {
         let gate = Gate()
         let client = RoadClient(
-            gate, settings: .init(concurrency: 1, callPatience: 60_000, requestPatience: 60_000), logger: quiet
+            gate, settings: .init(concurrency: 1, callTimeout: 60_000, requestTimeout: 60_000), logger: quiet
         ) { [clock] in clock.now }
         let first = Task { await client.state() }
         await gate.wait(for: 1)
@@ -160,7 +160,7 @@ import TrackTestKit
     }
 
     @Test func whoeverWaitsTooLongFallsBack() async {
-        let turns = RoadTurns(concurrency: 1)
+        let turns = RoadCallLimiter(concurrency: 1)
         #expect(await turns.take(within: 60_000))
         #expect(await turns.take(within: 20) == false)
         turns.leave()

@@ -184,12 +184,12 @@ func drive(_ count: Int, from start: Double = 30) -> [TrackSample] {
 }
 
 extension RoadClient {
-    func errand(_ owner: String = "1/van", _ mode: TravelMode = .driving) -> RoadErrand {
-        RoadErrand(owner: owner, mode: mode, speedCap: 200 / 3.6, deadlines: deadlines(.usual))
+    func context(_ owner: String = "1/van", _ mode: TravelMode = .driving) -> RoadRequestContext {
+        RoadRequestContext(owner: owner, mode: mode, speedCap: 200 / 3.6, deadlines: deadlines(.usual))
     }
 
     /// The state after matching a drive.
     func state(_ count: Int = 100, _ owner: String = "1/van") async -> RoadsState {
-        await match(drive(count), errand(owner)).state
+        await match(drive(count), context(owner)).state
     }
 }

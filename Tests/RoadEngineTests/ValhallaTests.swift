@@ -1,7 +1,7 @@
-import Exposition
 import Foundation
 import Geodesy
 import Glibc
+import MetricsText
 import NIOCore
 import ProgramTestKit
 import Testing
@@ -41,7 +41,7 @@ struct ValhallaTests {
     {
         let transport = HTTPRoadTransport(engine.url, connections: 4, connecting: 60_000)
         let client = RoadClient(
-            transport, settings: .init(callPatience: patience, requestPatience: 2 * patience), logger: quiet
+            transport, settings: .init(callTimeout: patience, requestTimeout: 2 * patience), logger: quiet
         ) { MonotonicTime(milliseconds: Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000)) }
         do {
             try await body(client)
@@ -62,8 +62,8 @@ struct ValhallaTests {
     @Test func theLoopIsAsLongAsItWasDriven() async throws {
         let (engine, drive) = (try Valhalla(liechtenstein), try Drive(loop))
         try await with(engine) { client in
-            let errand = client.errand()
-            let match = await client.match(drive.collapsed, errand)
+            let context = client.context()
+            let match = await client.match(drive.collapsed, context)
             guard case .used(let matched?) = match.state else {
                 Issue.record("\(match.state)")
                 return
@@ -80,7 +80,7 @@ struct ValhallaTests {
             // Driven: 33,646.7 m, and 37,762 m with the interruption.
             let length = match.track.length()
             #expect(abs(length.driven / 33_667 - 1) < 0.005, "\(length.driven)")
-            let routes = await client.routes(length.interruptions, errand)
+            let routes = await client.routes(length.interruptions, context)
             #expect(routes.state == .used(matched: nil))
             let total = length.total(.routes(routes.answers.map { $0?.metres }, factor: 1)).metres
             #expect(abs(total / 37_787 - 1) < 0.005, "\(total)")
@@ -90,7 +90,7 @@ struct ValhallaTests {
                 behaviour.speeding.map { [$0.start.time, $0.end.time].map { $0.milliseconds(since: start) / 1000 } }
                     == [[193, 208], [214, 260], [320, 325]])
             let calls = client.counters.counts.durations.count
-            let again = await client.match(drive.collapsed, client.errand())
+            let again = await client.match(drive.collapsed, client.context())
             #expect(again.track == match.track && client.counters.counts.durations.count == calls)
         }
     }
@@ -98,7 +98,7 @@ struct ValhallaTests {
     @Test func theTunnelIsBridgedAndTheTollIsCounted() async throws {
         let (engine, drive) = (try Valhalla(andorra), try Drive(tunnel))
         try await with(engine) { client in
-            let match = await client.match(drive.collapsed, client.errand())
+            let match = await client.match(drive.collapsed, client.context())
             // Driven: 25,596 m, the last 755 m of it on a toll road.
             let driven = match.track.length().driven
             #expect(abs(driven / 25_605 - 1) < 0.005, "\(driven)")
@@ -121,7 +121,7 @@ struct ValhallaTests {
             #expect((1069...1079).contains(known.count { $0 }), "\(known.count { $0 }) of \(known.count)")
             #expect(Self.runs(known) == 13)
 
-            let match = await client.match(drive.collapsed, client.errand())
+            let match = await client.match(drive.collapsed, client.context())
             guard case .partly(let share) = match.state else {
                 Issue.record("\(match.state)")
                 return
@@ -152,7 +152,7 @@ struct ValhallaTests {
         try await with(engine) { client in
             let answer = try await Self.answer(engine, drive.collapsed)
             let sent = answer.points.count { $0.flatMap { answer.edges[$0.edge].limit } != nil }
-            let placed = await client.match(drive.collapsed, client.errand()).track.samples.count {
+            let placed = await client.match(drive.collapsed, client.context()).track.samples.count {
                 $0.edge?.limit != nil
             }
             #expect(drive.collapsed.count == 2710)
@@ -181,9 +181,9 @@ struct ValhallaTests {
     @Test func elsewhereThereAreNoRoads() async throws {
         let (engine, drive) = (try Valhalla(andorra), try Drive(loop))
         try await with(engine) { client in
-            let match = await client.match(drive.collapsed, client.errand())
+            let match = await client.match(drive.collapsed, client.context())
             #expect(match.state == .none && match.track.samples.map(\.sample) == drive.collapsed)
-            let routes = await client.routes(match.track.length().interruptions, client.errand())
+            let routes = await client.routes(match.track.length().interruptions, client.context())
             #expect(routes.state == .none && routes.answers.allSatisfy { $0 == nil })
             #expect(!client.isOpen)
         }
@@ -193,7 +193,7 @@ struct ValhallaTests {
         let (engine, drive) = (try Valhalla(liechtenstein), try Drive(loop))
         try await with(engine, patience: 3000) { client in
             func state(_ owner: String) async -> RoadsState {
-                await client.match(drive.collapsed, client.errand(owner)).state
+                await client.match(drive.collapsed, client.context(owner)).state
             }
             guard case .used = await state("1/first") else {
                 Issue.record("the engine does not work")

@@ -114,7 +114,7 @@ import TrackTestKit
         func key(_ owner: Int, tiles: Int64 = 1) -> MatchKey {
             MatchKey(owner: "\(owner)", samples, .car, tiles: tiles)
         }
-        var memory = RoadMemory<MatchKey, ChunkMatch>(bytes: 3 * match.bytes)
+        var memory = RoadAnswerCache<MatchKey, ChunkMatch>(bytes: 3 * match.bytes)
         for owner in 0..<3 { memory.remember(match, key(owner), bytes: match.bytes) }
         #expect(memory.value(key(0)) == match && memory.value(key(0, tiles: 2)) == nil)
         memory.remember(match, key(3), bytes: match.bytes)
@@ -122,7 +122,7 @@ import TrackTestKit
         #expect((0..<4).map { memory.value(key($0)) != nil } == [true, false, true, true])
         memory.remember(match, key(3), bytes: match.bytes)
         #expect(memory.bytes == 3 * match.bytes)
-        var small = RoadMemory<MatchKey, ChunkMatch>(bytes: match.bytes - 1)
+        var small = RoadAnswerCache<MatchKey, ChunkMatch>(bytes: match.bytes - 1)
         small.remember(match, key(0), bytes: match.bytes)
         #expect(small.bytes == 0 && small.value(key(0)) == nil)
     }

@@ -211,7 +211,7 @@ import TrackTestKit
             along += number > 0 ? (speeds[number - 1] + speed) / 2 : 0
             return sample(number, Double(number), along: along, left: 2, speed: speed)
         }
-        var drops = DropLedger()
+        var drops = DropReasons()
         let collapsed = StopCollapse.apply(StopCollapse(), to: denoised, &drops)
         #expect(drops.counts[.stop].map { $0 > 90 } == true)
         let track = try MadeEngine().track(collapsed)

@@ -162,7 +162,7 @@ import Testing
 
     @Test(arguments: ["", ".", "a b", "a\0b", "bücher.example", String(repeating: "a", count: 254), "*.example", "-\n"])
     func whatIsNoHostNameIsRefused(host: String) {
-        #expect(throws: SecureLinkError(.configuration, "")) { try ServerIdentity(host: host) }
+        #expect(throws: SecureLinkError(.configuration, "")) { try ServerCertificateName(host: host) }
     }
 
     @Test(arguments: [
@@ -171,7 +171,7 @@ import Testing
         ("192.0.2", "192.0.2", false),
     ])
     func namesAndAddressesAreToldApart(host: String, name: String, isAddress: Bool) throws {
-        let identity = try ServerIdentity(host: host)
+        let identity = try ServerCertificateName(host: host)
         #expect(identity.name == name)
         #expect(identity.isAddress == isAddress)
     }

@@ -194,7 +194,7 @@ struct CertificateTests {
                     monotonic: { MonotonicTime(milliseconds: 0) }, isKept: { isKept }),
                 logger: lines.logger
             ).round()
-            CertificateWatch(certificateFile: path, logger: lines.logger).look(at: date)
+            CertificateExpiryCheck(certificateFile: path, logger: lines.logger).look(at: date)
             return try String(contentsOfFile: path, encoding: .utf8)
         }
         #expect(try round(afterDays: 3650, isKept: false) == server.certificate)

@@ -36,7 +36,7 @@ extension FenceAdministrationTests {
             "actions":[{"on":"enter","params":{"gate":3},"remote":true}],\
             "validity":{"windows":[{"days":["mon"],"from":28800,"to":64800}],"utc_offset":28800}}
             """
-        var wish = ServiceAdministration.FenceImportWish(
+        var wish = ServiceAdministration.FenceImportOptions(
             path: try file(feature("a", rules), feature("b", "\"radius\":5")))
         wish.isTrial = true
         let trial = try await administration.importFences(wish, into: service.rawValue)
@@ -48,7 +48,7 @@ extension FenceAdministrationTests {
         let gate = try #require(try await store.fence(4, in: service)).fence.definition
         #expect(gate.name == "Gate" && gate.settle == 30 && gate.group == "yard" && gate.floor == "2")
         #expect(gate.speedLimit != nil && gate.reactions.first?.isRemote == true && gate.validity != nil)
-        #expect(gate.watch == (try FenceWatch(["van"])))
+        #expect(gate.watch == (try FenceSubjects(["van"])))
         // The same again changes nothing; other features change, add and remove.
         #expect(try await administration.importFences(wish, into: service.rawValue).unchanged == 2)
         wish.path = try file(feature("a", "\"radius\":200,\"name\":\"Gate\""), feature("c", "\"radius\":5"))
@@ -63,7 +63,7 @@ extension FenceAdministrationTests {
 
     @Test func whatCannotBeImportedIsNamedAndTheRestIs() async throws {
         let service = try await service()
-        var wish = ServiceAdministration.FenceImportWish(
+        var wish = ServiceAdministration.FenceImportOptions(
             path: try file(feature("a", "\"radius\":-1"), feature("b", "\"radius\":5")))
         let outcome = try await administration.importFences(wish, into: service.rawValue)
         #expect(outcome.added == 1 && outcome.refused == 1)
@@ -84,7 +84,7 @@ extension FenceAdministrationTests {
     @Test func aFenceThatWatchesAnUnknownEntityIsRefusedAlone() async throws {
         let service = try await service()
         func watching(_ name: String) -> String { "\"radius\":5,\"fence\":{\"watch\":[\"van\",\"\(name)\"]}" }
-        var wish = ServiceAdministration.FenceImportWish(
+        var wish = ServiceAdministration.FenceImportOptions(
             path: try file(
                 feature("a", watching("lorry")), feature("b", watching("tram")), feature("c", "\"radius\":5")))
         wish.isTrial = true
@@ -101,7 +101,7 @@ extension FenceAdministrationTests {
         wish.path = try file(feature("a", watching("tram")), feature("d", "\"radius\":5"))
         let second = try await administration.importFences(wish, into: service.rawValue)
         #expect((second.added, second.removed, second.refused) == (1, 1, 1))
-        #expect(try await store.fence(4, in: service)?.fence.definition.watch == (try FenceWatch(["van", "lorry"])))
+        #expect(try await store.fence(4, in: service)?.fence.definition.watch == (try FenceSubjects(["van", "lorry"])))
         wish.watch = ["van", "tram"]
         do {
             _ = try await administration.importFences(wish, into: service.rawValue)
@@ -130,7 +130,7 @@ extension FenceAdministrationTests {
 
     @Test func aLayerOfAGeoPackageIsImported() async throws {
         let service = try await service()
-        var wish = ServiceAdministration.FenceImportWish(path: try geoPackage())
+        var wish = ServiceAdministration.FenceImportOptions(path: try geoPackage())
         wish.watchesEveryone = true
         wish.options = try FenceFileOptions.parse(["--layer", "rooms", "--where", "size < 5", "--buffer", "20"])
             .options(file: "any", layer: "rooms")
@@ -167,7 +167,7 @@ extension FenceAdministrationTests {
             (whole, nil, "several layers, choose one with --layer: gates, rooms"), (whole, "roofs", "no layer 'roofs'"),
             (cut, "rooms", "damaged"), (plain, nil, "no GeoPackage"), (text, "rooms", "leave out --layer"),
         ] as [(String, String?, String)] {
-            var wish = ServiceAdministration.FenceImportWish(path: path)
+            var wish = ServiceAdministration.FenceImportOptions(path: path)
             wish.options.layer = layer
             do {
                 Issue.record("\(path): \(try await administration.importFences(wish, into: service.rawValue))")

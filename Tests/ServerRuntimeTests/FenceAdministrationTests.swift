@@ -48,7 +48,7 @@ import TrackTestKit
                     ]
                 ]), buffer: 12.5))
         (town.name, town.district, town.settle) = ("", "Chile, Maule", 30)
-        town.watch = try FenceWatch(["van", "lorry"])
+        town.watch = try FenceSubjects(["van", "lorry"])
         _ = try await store.createFence(town, in: service, at: noon)
         _ = try await store.createFence(circle(0.5), in: service, at: noon)
         return service
@@ -58,9 +58,9 @@ import TrackTestKit
     @Test func fencesAreMadeChangedAndDeleted() async throws {
         let id = try await service()
         let service = id.rawValue
-        let (mark, _) = try await store.fenceNews(after: nil, limit: 10)
+        let (cursor, _) = try await store.fenceNotices(after: nil, limit: 10)
         var gate = circle(30)
-        (gate.name, gate.watch) = ("Gate", try FenceWatch(["van"]))
+        (gate.name, gate.watch) = ("Gate", try FenceSubjects(["van"]))
         let made = try await administration.addFence(gate, to: service)
         #expect(made.number == 4 && made.name == "Gate" && made.fence.definition.watch == gate.watch)
         let found = try await administration.fence(named: "Gate", of: service)
@@ -80,9 +80,9 @@ import TrackTestKit
         choice.fences = ["nowhere"]
         await #expect(throws: ServerError(.notFound, "")) { try await administration.fences(choice, of: service) }
         #expect(try await administration.deleteFences([4], of: service) == [4])
-        let news = try await store.fenceNews(after: mark, limit: 10).news
-        #expect(news?.map(\.fence) == [4, 4, 4])
-        gate.watch = try FenceWatch(["bike"])
+        let notices = try await store.fenceNotices(after: cursor, limit: 10).notices
+        #expect(notices?.map(\.fence) == [4, 4, 4])
+        gate.watch = try FenceSubjects(["bike"])
         await #expect(throws: ServerError(.store, "")) { try await administration.addFence(gate, to: service) }
     }
 

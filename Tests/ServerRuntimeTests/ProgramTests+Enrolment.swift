@@ -21,13 +21,13 @@ extension ProgramTests {
         try await run(serverPath, ["token", arguments[0], "--config", configuration] + arguments.dropFirst())
     }
 
-    private func line(of result: ProcessResult) throws -> EnrollmentString {
-        try EnrollmentString(
+    private func line(of result: ProcessResult) throws -> EnrolmentString {
+        try EnrolmentString(
             decoding: String(try #require(result.output.firstMatch(of: /\nsaker2:[A-Za-z0-9_-]+\n/)).output))
     }
 
     /// The body of a claim with a key of its own, in a file.
-    private func body(_ number: Int, _ line: EnrollmentString, _ entity: String) async throws -> String {
+    private func body(_ number: Int, _ line: EnrolmentString, _ entity: String) async throws -> String {
         let (request, file) = ("\(directory.path)/\(number).csr", "\(directory.path)/\(number).json")
         let made = try await run(
             "openssl",

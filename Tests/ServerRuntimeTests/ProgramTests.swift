@@ -62,12 +62,12 @@ struct ProgramTests {
             #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == mode, "\(name)")
         }
         let line = try #require(result.output.firstMatch(of: /\nsaker2:[A-Za-z0-9_-]+\n/)).output
-        let enrollment = try EnrollmentString(decoding: String(line))
-        #expect(enrollment.host == "tracks.example.net")
-        #expect(enrollment.port == 8443)
+        let enrolment = try EnrolmentString(decoding: String(line))
+        #expect(enrolment.host == "tracks.example.net")
+        #expect(enrolment.port == 8443)
         let authority = try String(contentsOfFile: home + "/ca.pem", encoding: .utf8)
         let served = try String(contentsOfFile: home + "/server.pem", encoding: .utf8)
-        #expect(enrollment.trust == .pinnedKey(try CertificateMaker.pin(of: authority, over: served)))
+        #expect(enrolment.trust == .pinnedKey(try CertificateMaker.pin(of: authority, over: served)))
         let tokens = try await sakerServer("token", "list", "--config", configuration)
         #expect(tokens.output.contains(/1 +1 +valid +0 of 100 +2/), "\(tokens.output)")
         let keys = try await sakerServer("key", "list", "--config", configuration, "1")
@@ -86,13 +86,13 @@ struct ProgramTests {
             serverPath, ["init", "--directory", home, "--host", "tracks.example.net", "--legacy-device"])
         #expect(result.status == 0 && !result.output.contains("saker2:"), "\(result.errors)")
         let line = try #require(result.output.firstMatch(of: /\nsaker1:[A-Za-z0-9_-]+\n/)).output
-        let enrollment = try EnrollmentString(decoding: String(line))
-        #expect(enrollment.host == "tracks.example.net")
-        #expect(enrollment.port == 7443)
-        #expect(enrollment.webAddress == "https://tracks.example.net:8443")
-        #expect(enrollment.credential == .accessKey(Secret(try key(in: result.output))))
+        let enrolment = try EnrolmentString(decoding: String(line))
+        #expect(enrolment.host == "tracks.example.net")
+        #expect(enrolment.port == 7443)
+        #expect(enrolment.webAddress == "https://tracks.example.net:8443")
+        #expect(enrolment.credential == .accessKey(Secret(try key(in: result.output))))
         let authority = try String(contentsOfFile: home + "/ca.pem", encoding: .utf8)
-        #expect(enrollment.trust == .certificate(try CertificateMaker.der(of: authority)))
+        #expect(enrolment.trust == .certificate(try CertificateMaker.der(of: authority)))
         let tokens = try await sakerServer("token", "list", "--config", configuration)
         #expect(!tokens.output.contains("valid"))
     }
@@ -289,7 +289,7 @@ struct ProgramTests {
             #expect(legacy.output.contains("saker1:"))
             let turned = try await sakerServer("service", "rotate-key", "--config", configuration, "3")
             let line = try #require(turned.output.firstMatch(of: /saker1:[A-Za-z0-9_-]+/)).output
-            #expect(try EnrollmentString(decoding: String(line)).port == 443)
+            #expect(try EnrolmentString(decoding: String(line)).port == 443)
             let further = try await sakerServer("service", "rotate-key", "--config", configuration, "1", "--keep-old")
             let third = try key(in: further.output)
             let number = try #require(further.output.firstMatch(of: /disable-key`: ([0-9a-f]{12})/)).output.1

@@ -1,7 +1,7 @@
 import ConfigurationFile
-import Exposition
 import Foundation
 import Ingest
+import MetricsText
 import Testing
 import TrackModel
 
@@ -183,24 +183,24 @@ struct ServerConfigurationTests {
 
     // MARK: Enrolment
 
-    private func enrollment(_ text: String) throws -> EnrollmentString {
+    private func enrolment(_ text: String) throws -> EnrolmentString {
         let service = try #require(ServiceID(rawValue: 3))
-        return try read(text).enrollmentString(service: service, accessKey: Secret("k"))
+        return try read(text).enrolmentString(service: service, accessKey: Secret("k"))
     }
 
     @Test func enrolmentStringsTellWhatTheConfigurationSays() throws {
-        let usual = try enrollment("[enrollment]\nhost = \"tracks.example.net\"")
+        let usual = try enrolment("[enrollment]\nhost = \"tracks.example.net\"")
         #expect(usual.host == "tracks.example.net")
         #expect(usual.port == 7443)
         #expect(usual.webAddress == "https://tracks.example.net:8443")
         #expect(usual.trust == .system)
-        let mapped = try enrollment("[enrollment]\nhost = \"2001:db8::7\"\nport = 443\n[web]\nhttps_port = 9")
+        let mapped = try enrolment("[enrollment]\nhost = \"2001:db8::7\"\nport = 443\n[web]\nhttps_port = 9")
         #expect(mapped.port == 443)
         #expect(mapped.webAddress == "https://[2001:db8::7]:9")
-        #expect(try enrollment("[enrollment]\nhost = \"h\"\n[web]\nhttps = false").webAddress == nil)
-        #expect(try enrollment("[enrollment]\nhost = \"h\"\nweb_address = \"https://w\"").webAddress == "https://w")
+        #expect(try enrolment("[enrollment]\nhost = \"h\"\n[web]\nhttps = false").webAddress == nil)
+        #expect(try enrolment("[enrollment]\nhost = \"h\"\nweb_address = \"https://w\"").webAddress == "https://w")
         let copied = "[enrollment]\nhost = \"h\"\nweb_address = \"https://w:9/api/v3\""
-        #expect(try enrollment(copied).webAddress == "https://w:9")
+        #expect(try enrolment(copied).webAddress == "https://w:9")
     }
 
     /// The agents would refuse a configuration with such an address.
@@ -211,12 +211,12 @@ struct ServerConfigurationTests {
     }
 
     @Test func whatAnEnrolmentStringCannotSayIsExplained() {
-        #expect(throws: ServerError(.configuration, "")) { try enrollment("") }
+        #expect(throws: ServerError(.configuration, "")) { try enrolment("") }
         #expect(throws: ServerError(.configuration, "")) {
-            try enrollment("[enrollment]\nhost = \"h\"\n[device]\nport = 0")
+            try enrolment("[enrollment]\nhost = \"h\"\n[device]\nport = 0")
         }
         #expect(throws: ServerError(.notFound, "")) {
-            try enrollment("[enrollment]\nhost = \"h\"\n[tls]\nca = \"none.pem\"")
+            try enrolment("[enrollment]\nhost = \"h\"\n[tls]\nca = \"none.pem\"")
         }
     }
 }

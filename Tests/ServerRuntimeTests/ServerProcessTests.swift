@@ -10,13 +10,13 @@ import WebAPI
 
 @testable import ServerRuntime
 
-@Suite struct StartPatienceTests {
+@Suite struct StartTimeoutExtensionTests {
     /// A copy whose steps are slow, by the clock of the test.
     @Test func systemdIsAskedForTimeWhileTheStartGetsOnAndNoLonger() throws {
         let directory = try TemporaryDirectory()
         let listener = try NotifyListener(path: directory.path + "/notify")
-        let clocks = DeskClocks()
-        let patience = StartPatience(
+        let clocks = EnrolmentClocks()
+        let patience = StartTimeoutExtension(
             notifier: Notifier(environment: ["NOTIFY_SOCKET": listener.path]), clock: { clocks.monotonic })
         func asked() -> Int {
             listener.received.split(separator: "\n").count { $0 == "EXTEND_TIMEOUT_USEC=300000000" }
@@ -31,7 +31,7 @@ import WebAPI
         }
         #expect(asked() == 90)
         // Each request reaches further than the next step, however slow it is.
-        #expect(StartPatience.interval < 300_000)
+        #expect(StartTimeoutExtension.interval < 300_000)
         clocks.pass(600)
         #expect(asked() == 90)
         patience.progress()

@@ -172,7 +172,7 @@ struct TrackImportTests {
         let directory = try TemporaryDirectory()
         let journal = directory.path + "/log"
         try Data().write(to: URL(fileURLWithPath: journal))
-        let acts = ActJournal(path: directory.path + "/none", log: journal)
+        let acts = AuditLog(path: directory.path + "/none", log: journal)
         let (store, service) = try await store()
         let work = try await TrackImport(store: store, service: service.rawValue, acts: acts)
         let path = try zip([published], directory)

@@ -1,8 +1,8 @@
 import AgentControl
+import DiskRing
 import JSON
 import NIOCore
 import Testing
-import TrackCache
 import TrackModel
 import TrackStore
 import TrackTestKit
@@ -12,7 +12,7 @@ import TrackTestKit
 /// What the checker asks of the agent beside the points: what it remembers, how long it tries, and what it goes on from.
 @Suite struct AgentDutyTests {
     @Test func whatIsInForceForLongComesBackAlone() {
-        var model = MemoryModel("a")
+        var model = DurableStateModel("a")
         _ = model.changed(to: "b")
         #expect(model.allows("a") && model.allows("b"))
         model.settled("b")
@@ -25,16 +25,16 @@ import TrackTestKit
     }
 
     @Test func aStartThatWaitsForTheServerIsInForceBesideWhatIsAnswered() {
-        let stopped = ToldTarget(isStarted: false, isGathering: false, entity: "van")
-        var model = MemoryModel(stopped)
+        let stopped = CommandedTarget(isStarted: false, isGathering: false, entity: "van")
+        var model = DurableStateModel(stopped)
         let started = status(.starting, as: "tram")
-        _ = model.changed(to: ToldTarget(started, otherwise: "van"))
-        let asked = model.changed(to: ToldTarget(started, otherwise: "van"))
+        _ = model.changed(to: CommandedTarget(started, otherwise: "van"))
+        let asked = model.changed(to: CommandedTarget(started, otherwise: "van"))
         // StartGather is answered as durable, and StartService waits for the server.
-        let onDisk = ToldTarget(isStarted: true, isGathering: true, entity: "tram")
+        let onDisk = CommandedTarget(isStarted: true, isGathering: true, entity: "tram")
         var told = stopped
         told.isGathering = true
-        let inForce = ToldTarget(status(.starting, as: "tram", .gathering), otherwise: "van")
+        let inForce = CommandedTarget(status(.starting, as: "tram", .gathering), otherwise: "van")
         let number = model.answered(told: told, inForce: inForce)
         #expect(model.hasSince(asked) { $0 == onDisk }, "the file says what is in force")
         model.durable(number)
@@ -43,12 +43,13 @@ import TrackTestKit
 
     @Test func aServiceThatIsBeingStoppedIsRememberedAsStopped() {
         // Something else was in force before.
-        var model = MemoryModel(ToldTarget(isStarted: true, isGathering: true, entity: "van"))
-        let asked = model.changed(to: ToldTarget(status(.starting, as: "tram"), otherwise: "van"))
+        var model = DurableStateModel(CommandedTarget(isStarted: true, isGathering: true, entity: "van"))
+        let asked = model.changed(to: CommandedTarget(status(.starting, as: "tram"), otherwise: "van"))
         // StopService ends the start before the server has answered: this answers StartService, and the stop waits.
-        let stopping = ToldTarget(status(.stopping, as: "tram"), otherwise: "van")
-        _ = model.answered(told: ToldTarget(isStarted: true, isGathering: false, entity: "tram"), inForce: stopping)
-        #expect(model.hasSince(asked) { $0 == ToldTarget(isStarted: false, isGathering: false, entity: "tram") })
+        let stopping = CommandedTarget(status(.stopping, as: "tram"), otherwise: "van")
+        _ = model.answered(
+            told: CommandedTarget(isStarted: true, isGathering: false, entity: "tram"), inForce: stopping)
+        #expect(model.hasSince(asked) { $0 == CommandedTarget(isStarted: false, isGathering: false, entity: "tram") })
     }
 
     /// What an agent says while its service is in this state.
@@ -63,7 +64,7 @@ import TrackTestKit
     }
 
     @Test func aDiskIsCalmWhenNothingHappenedForLong() {
-        var model = CalmModel(now: 0)
+        var model = QuietTimeModel(now: 0)
         #expect(!model.isCalm(75_000))
         #expect(model.isCalm(75_001))
         model.trouble(75_001)
@@ -76,7 +77,7 @@ import TrackTestKit
              "settings": {"gatherInterval": 5, "distanceFilter": 50.0, "desiredAccuracy": null, "keepAlive": true}}
             """
         let state = try #require(StateContent(Array(text.utf8)))
-        #expect(state.target == ToldTarget(isStarted: true, isGathering: false, entity: "bus"))
+        #expect(state.target == CommandedTarget(isStarted: true, isGathering: false, entity: "bus"))
         #expect(state.has(AgentSettings(["gather_interval": 5, "distance_filter": 50, "pack_interval": 30])))
         #expect(!state.has(AgentSettings(["gather_interval": 7, "distance_filter": 50])))
         #expect(!state.has(AgentSettings(["gather_interval": 5])), "the filter is off")
@@ -85,11 +86,11 @@ import TrackTestKit
     }
 
     @Test func aJournalIsGivenUpAfterLongErrorsOnly() throws {
-        var model = PatienceModel(refusals: 3)
+        var model = ReadRetryModel(refusals: 3)
         try model.observe(refusals: 3, hasGivenUp: false, 0)
         #expect(throws: Violation.self) { try model.observe(refusals: 4, hasGivenUp: true, 1000) }
         try model.observe(refusals: 5, hasGivenUp: true, 591_000)
-        var other = PatienceModel(refusals: 0)
+        var other = ReadRetryModel(refusals: 0)
         #expect(throws: Violation.self, "nothing was refused") {
             try other.observe(refusals: 0, hasGivenUp: true, 700_000)
         }

@@ -1,6 +1,6 @@
 import AlarmLog
+import DiskRing
 import Testing
-import TrackCache
 import TrackModel
 import TrackStore
 import TrackTestKit

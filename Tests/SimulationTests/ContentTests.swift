@@ -1,5 +1,5 @@
+import DiskRing
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 
@@ -14,18 +14,18 @@ import TrackTestKit
         return Fix(time: Timestamp(milliseconds: number), coordinate: place, mode: .threeDimensional)
     }
 
-    private func witness() -> DiskWitness {
-        DiskWitness(disk, directory: "/ring") { _, time in (try? fix(time)).map { TrackPoint($0) } }
+    private func witness() -> RingFileObserver {
+        RingFileObserver(disk, directory: "/ring") { _, time in (try? fix(time)).map { TrackPoint($0) } }
     }
 
-    private func open() throws -> TrackCache {
-        let options = TrackCacheOptions(limit: nil, segmentBytes: TrackCacheOptions.smallestSegment)
-        return try TrackCache(directory: "/ring", options: options, fileSystem: disk, now: 0)
+    private func open() throws -> DiskRing {
+        let options = DiskRingOptions(limit: nil, segmentBytes: DiskRingOptions.smallestSegment)
+        return try DiskRing(directory: "/ring", options: options, fileSystem: disk, now: 0)
     }
 
-    private func times(_ points: [StandingPoint]) -> [Int64] { points.map(\.fix.time.milliseconds) }
+    private func times(_ points: [PointOnDisk]) -> [Int64] { points.map(\.fix.time.milliseconds) }
 
-    private func append(_ times: ClosedRange<Int64>, of entity: String, to cache: TrackCache) {
+    private func append(_ times: ClosedRange<Int64>, of entity: String, to cache: DiskRing) {
         for time in times { cache.append(entity: entity, time: time, payload: [1, 2, 3], now: 0) }
     }
 

@@ -1,6 +1,6 @@
 import AgentControl
+import DiskRing
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 
@@ -9,9 +9,9 @@ import TrackTestKit
 /// What a fault excuses, and that it excuses nothing else.
 @Suite final class FaultTests {
     private let disk = DiskSimulation(directories: ["/var"])
-    private let options = TrackCacheOptions(limit: nil, segmentBytes: TrackCacheOptions.smallestSegment)
-    private var ledger = PointLedger()
-    private lazy var witness = DiskWitness(disk, directory: "/ring") { [unowned self] _, time in
+    private let options = DiskRingOptions(limit: nil, segmentBytes: DiskRingOptions.smallestSegment)
+    private var ledger = PointModel()
+    private lazy var witness = RingFileObserver(disk, directory: "/ring") { [unowned self] _, time in
         (try? fix(time)).map { TrackPoint($0) }
     }
 
@@ -20,15 +20,15 @@ import TrackTestKit
         return Fix(time: Timestamp(milliseconds: number), coordinate: place, mode: .threeDimensional)
     }
 
-    private func boot() throws -> TrackCache {
+    private func boot() throws -> DiskRing {
         disk.killProcess()
         _ = witness.takeOperation()
-        let cache = try TrackCache(directory: "/ring", options: options, fileSystem: disk, now: 0)
+        let cache = try DiskRing(directory: "/ring", options: options, fileSystem: disk, now: 0)
         try ledger.processStarted(cache, at: 0, witness)
         return cache
     }
 
-    private func gather(_ numbers: ClosedRange<Int64>, _ cache: TrackCache, bytes: Int = 3) throws {
+    private func gather(_ numbers: ClosedRange<Int64>, _ cache: DiskRing, bytes: Int = 3) throws {
         for number in numbers {
             ledger.choose(try fix(number), entity: "van", bytes: bytes)
             cache.append(entity: "van", time: number, payload: [UInt8](repeating: 7, count: bytes), now: 0)

@@ -12,10 +12,10 @@ import TrackTestKit
 @Suite struct FenceDraftTests {
     private static let time: Int64 = 1_800_000_000_000
 
-    private static func definitions(_ count: Int) -> [(definition: FenceDefinition, route: Route)] {
+    private static func definitions(_ count: Int) -> [(definition: FenceDefinition, route: FencedRoute)] {
         var dice = DiskDice(seed: 4711)
         return (0..<count).map { _ in
-            let route = Route(seed: dice.next())
+            let route = FencedRoute(seed: dice.next())
             let draft = FenceDraft(around: route, at: time)
             var definition = draft.definition(&dice, isLocal: true, among: ["bus", "tram", "van"])
             if dice.one(in: 2) { definition = draft.edited(definition, &dice, among: ["bus", "tram", "van"]) }

@@ -1,10 +1,10 @@
 import AgentRuntime
 import AlarmLog
+import DiskRing
 import Geodesy
 import Geofencing
 import LocalFences
 import Testing
-import TrackCache
 import TrackModel
 import TrackStore
 import TrackTestKit
@@ -37,7 +37,7 @@ import TrackTestKit
     /// A vehicle that has driven into a fence of its own in ten seconds.
     private func visitor() throws -> (model: OwnFenceModel, alarm: UInt64) {
         var model = OwnFenceModel()
-        try model.processStarts(RecalledFences(), memories: [:], ring: [])
+        try model.processStarts(LoadedLocalFences(), memories: [:], ring: [])
         model.started("van", at: Self.seconds(0), known: [])
         model.fix(try Self.fix(0, 200), at: Self.seconds(0), known: [])
         _ = model.create(Self.circle, at: Self.seconds(0))
@@ -70,7 +70,7 @@ import TrackTestKit
     @Test func anAlarmMayComeBeforeItsFixInOneMoment() throws {
         let alarm = try visitor().alarm
         var model = OwnFenceModel()
-        try model.processStarts(RecalledFences(), memories: [:], ring: [])
+        try model.processStarts(LoadedLocalFences(), memories: [:], ring: [])
         model.started("van", at: Self.seconds(0), known: [])
         model.fix(try Self.fix(0, 200), at: Self.seconds(0), known: [])
         _ = model.create(Self.circle, at: Self.seconds(0))
@@ -99,12 +99,12 @@ import TrackTestKit
 
     @Test func aFenceThatWasCalledDurableComesBack() throws {
         var model = OwnFenceModel()
-        try model.processStarts(RecalledFences(), memories: [:], ring: [])
+        try model.processStarts(LoadedLocalFences(), memories: [:], ring: [])
         let change = model.create(Self.circle, at: Self.seconds(0))
         var forgetful = model
-        try forgetful.processStarts(RecalledFences(), memories: [:], ring: [])
+        try forgetful.processStarts(LoadedLocalFences(), memories: [:], ring: [])
         model.durable(change)
-        #expect(throws: Violation.self) { try model.processStarts(RecalledFences(), memories: [:], ring: []) }
+        #expect(throws: Violation.self) { try model.processStarts(LoadedLocalFences(), memories: [:], ring: []) }
     }
 
     // MARK: The journal
@@ -132,11 +132,11 @@ import TrackTestKit
         func append(_ id: UInt64, remembering time: Int64, isEarly: Bool = false) throws {
             let alarm = NewAlarm(
                 id: id, type: isEarly ? 3 : 4, entity: "van", time: 1000, received: 0, body: "{}",
-                fence: FenceMark(fence: 1, action: .enter),
-                early: isEarly ? EarlyMark(stream: StreamID(high: 1, low: 2), sequence: 7) : nil)
-            let state = FenceState(entity: "van", time: time, memory: [1], service: isEarly ? 1 : nil)
+                fence: AlarmFence(fence: 1, action: .enter),
+                early: isEarly ? EarlyAlarmPoint(stream: StreamID(high: 1, low: 2), sequence: 7) : nil)
+            let state = JournalFenceState(entity: "van", time: time, memory: [1], service: isEarly ? 1 : nil)
             _ = try journal.append(
-                FenceVerdict(alarms: [.init(content: alarm, isOwed: true)], state: state), now: Self.time)
+                FenceJournalRecord(alarms: [.init(content: alarm, isOwed: true)], state: state), now: Self.time)
             try look()
         }
     }
@@ -216,8 +216,8 @@ import TrackTestKit
 
     @Test func aPushOfNoAlarmIsFound() throws {
         let push = PendingPush(id: 9, message: 1, type: 3, body: "{}", created: Timestamp(milliseconds: 0))
-        let court = try court()
-        #expect(throws: Violation.self) { try court.handedOut(push, to: "van") }
+        let serverFenceModel = try serverFenceModel()
+        #expect(throws: Violation.self) { try serverFenceModel.handedOut(push, to: "van") }
     }
 
     @Test func anAlarmThatIsGoneIsFound() throws {
@@ -237,21 +237,21 @@ import TrackTestKit
             payload: nil, received: Timestamp(milliseconds: Self.start + 100_000), alarms: alarms)
     }
 
-    private func court() throws -> FenceCourt {
-        var court = FenceCourt()
+    private func serverFenceModel() throws -> ServerFenceModel {
+        var serverFenceModel = ServerFenceModel()
         let fence = try Fence(id: 1, Self.circle, at: Timestamp(milliseconds: 0))
         let record = FenceRecord(fence: fence, version: 7, everyoneSince: Timestamp(milliseconds: 0))
-        court.took(
-            FenceCourt.Snapshot(
-                version: 7, watched: ["van": [1: WatchedFence(record: record, since: Timestamp(milliseconds: 0))]]))
-        court.judgeHears()
-        return court
+        serverFenceModel.took(
+            ServerFenceModel.Snapshot(
+                version: 7, watched: ["van": [1: SubjectFence(record: record, since: Timestamp(milliseconds: 0))]]))
+        serverFenceModel.judgeHears()
+        return serverFenceModel
     }
 
     @Test func anAlarmThatTheServerDoesNotFindIsMissed() throws {
         let drive = try (0...10).map { TrackPoint(try Self.fix($0, 200 - 20 * Double($0))) }
-        var court = try court()
-        #expect(throws: Violation.self) { try court.stored(try batch([], drive), new: drive) }
+        var serverFenceModel = try serverFenceModel()
+        #expect(throws: Violation.self) { try serverFenceModel.stored(try batch([], drive), new: drive) }
     }
 
     private func caused(_ number: UInt8, at fix: Fix, isReported: Bool = false) throws -> CausedAlarm {
@@ -268,23 +268,23 @@ import TrackTestKit
 
     /// A report has no points: after a power cut of the server its alarms tell whether it was stored.
     @Test func aReportIsStoredWholeOrNotAtAll() throws {
-        var court = try court()
+        var serverFenceModel = try serverFenceModel()
         let fix = try Self.fix(0, 200)
         let alarms = try [1, 2, 3].map { try caused($0, at: fix, isReported: true) }
         let keys = alarms.map(\.alarm.key)
-        try court.stored(try batch([alarms[0]], []), new: [])
+        try serverFenceModel.stored(try batch([alarms[0]], []), new: [])
         let report = try batch(alarms, [])
-        #expect(try court.isStored(report, among: [keys[0]]) == false)
-        #expect(try court.isStored(report, among: Set(keys)))
-        #expect(throws: Violation.self) { try court.isStored(report, among: [keys[0], keys[1]]) }
+        #expect(try serverFenceModel.isStored(report, among: [keys[0]]) == false)
+        #expect(try serverFenceModel.isStored(report, among: Set(keys)))
+        #expect(throws: Violation.self) { try serverFenceModel.isStored(report, among: [keys[0], keys[1]]) }
     }
 
     @Test func anAlarmThatNoPointExplainsIsFound() throws {
         let drive = try (0...10).map { TrackPoint(try Self.fix($0, 500 - 20 * Double($0))) }
-        var court = try court()
-        try court.stored(try batch([], drive), new: drive)
+        var serverFenceModel = try serverFenceModel()
+        try serverFenceModel.stored(try batch([], drive), new: drive)
         let alarm = try caused(1, at: drive[5].fix)
         let more = try (11...12).map { TrackPoint(try Self.fix($0, 300)) }
-        #expect(throws: Violation.self) { try court.stored(try batch([alarm], more), new: more) }
+        #expect(throws: Violation.self) { try serverFenceModel.stored(try batch([alarm], more), new: more) }
     }
 }

@@ -10,7 +10,7 @@ import TrackModel
     /// Times are seconds since the beginning of a history. The receiver has a fix unless something else is said.
     private struct World {
         var model = GapModel()
-        var ledger = PointLedger()
+        var ledger = PointModel()
         var track: [TrackPoint] = []
 
         init() {
@@ -37,7 +37,7 @@ import TrackModel
 
         /// `fate`: nil: the point is in the store.
         mutating func point(
-            _ seconds: Int64, _ spans: [(GapReason, Int64, Int64)] = [], fate: PointLedger.Fate? = nil
+            _ seconds: Int64, _ spans: [(GapReason, Int64, Int64)] = [], fate: PointModel.Fate? = nil
         ) throws {
             let place = try #require(Coordinate(latitudeE7: Int32(seconds), longitudeE7: 7))
             let fix = Fix(time: Self.time(seconds), coordinate: place, mode: .threeDimensional)
@@ -172,7 +172,7 @@ import TrackModel
 
     @Test func onlyALaterProcessMayGuessAtALoss() throws {
         func dropped(
-            _ reason: GapReason, again: Bool, clear: CacheSelection? = nil, fate: PointLedger.Fate = .droppedInMemory
+            _ reason: GapReason, again: Bool, clear: CacheSelection? = nil, fate: PointModel.Fate = .droppedInMemory
         ) throws -> Bool {
             var world = World()
             if let clear { world.model.cleared(clear) }

@@ -1,6 +1,6 @@
 import AgentControl
+import DiskRing
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 

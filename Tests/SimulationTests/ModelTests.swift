@@ -90,7 +90,7 @@ import TrackTestKit
     }
 
     @Test func aPointIsStoredOnceAndInOrder() throws {
-        var ledger = PointLedger()
+        var ledger = PointModel()
         let fixes = try (1...3).map { try fix($0) }
         for fix in fixes { ledger.choose(fix, entity: "van") }
         try ledger.stored(TrackPoint(fixes[1]), entity: "van", at: 0)

@@ -1,6 +1,6 @@
 import AgentControl
+import DiskRing
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 
@@ -10,27 +10,29 @@ import TrackTestKit
 final class ObservedRing {
     let disk = DiskSimulation(directories: ["/var"])
     /// Of the next process.
-    var options: TrackCacheOptions
-    private let witness: DiskWitness
-    var ledger = PointLedger()
-    private(set) var cache: TrackCache
+    var options: DiskRingOptions
+    private let witness: RingFileObserver
+    var ledger = PointModel()
+    private(set) var cache: DiskRing
     var now: MonotonicTime = 0
 
-    static let segmentBytes = TrackCacheOptions.smallestSegment
+    static let segmentBytes = DiskRingOptions.smallestSegment
 
     /// `limit`, `memoryLimit`: bytes.
     init(limit: Int? = nil, memoryLimit: Int = 4096) throws {
-        options = TrackCacheOptions(
+        options = DiskRingOptions(
             limit: limit, memoryLimit: memoryLimit, syncInterval: 3_600_000, segmentBytes: Self.segmentBytes)
         // A record's time is its number.
-        witness = DiskWitness(disk, directory: "/ring") { _, time in (try? Self.fix(Int(time))).map { TrackPoint($0) } }
-        cache = try TrackCache(directory: "/ring", options: options, fileSystem: disk, now: 0)
+        witness = RingFileObserver(disk, directory: "/ring") { _, time in
+            (try? Self.fix(Int(time))).map { TrackPoint($0) }
+        }
+        cache = try DiskRing(directory: "/ring", options: options, fileSystem: disk, now: 0)
         try ledger.processStarted(cache, at: now, witness)
     }
 
     /// The opening alone: the disk may lose its power in the middle.
     func open() throws {
-        cache = try TrackCache(directory: "/ring", options: options, fileSystem: disk, now: 0)
+        cache = try DiskRing(directory: "/ring", options: options, fileSystem: disk, now: 0)
     }
 
     /// The next process.

@@ -1,6 +1,6 @@
 import AgentControl
+import DiskRing
 import Testing
-import TrackCache
 import TrackModel
 import TrackTestKit
 
@@ -25,7 +25,7 @@ import TrackTestKit
         return ring
     }
 
-    private func fates(_ ring: ObservedRing, _ numbers: ClosedRange<Int>) -> Set<PointLedger.Fate> {
+    private func fates(_ ring: ObservedRing, _ numbers: ClosedRange<Int>) -> Set<PointModel.Fate> {
         Set(numbers.map { ring.ledger.entries[$0 - 1].fate })
     }
 

@@ -20,7 +20,7 @@ import TrackModel
         let way = TrueWay()
         var model: TruthModel
         let plan: FencePlan
-        var memory = EntityMemory()
+        var memory = EntityFenceState()
         var judge = FenceJudge()
         var told: [FenceAction] = []
         private var second: Int64 = 0
@@ -113,7 +113,7 @@ import TrackModel
         var drive = try Drive()
         for metres in [300, 200, 120, 60] as [Double] { try drive.go(to: metres) }
         #expect(drive.told == [.enter])
-        drive.memory = EntityMemory()
+        drive.memory = EntityFenceState()
         for metres in [200, 130] as [Double] { try drive.go(to: metres) }
         #expect(throws: Violation.self) { try drive.go(to: 70) }
     }

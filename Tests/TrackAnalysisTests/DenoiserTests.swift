@@ -83,7 +83,7 @@ import TrackModel
         let (drive, strays) = (9000, 8800)
         let columns = line(drive)
         var denoiser = Denoiser(speedCap: usualCap)
-        var (kept, drops, most) = ([TrackSample](), DropLedger(), 0)
+        var (kept, drops, most) = ([TrackSample](), DropReasons(), 0)
         for number in 0..<(drive + strays) {
             var sample = columns.sample(at: min(number, drive - 1), index: number)
             if number >= drive {
@@ -209,7 +209,7 @@ import TrackModel
             }
             // The zero place is special on purpose.
             guard track.samples.allSatisfy({ $0.latitudeE7 != 0 }) else { continue }
-            var (before, after) = (DropLedger(), DropLedger())
+            var (before, after) = (DropReasons(), DropReasons())
             _ = Denoiser.apply(Denoiser(speedCap: usualCap), to: track.samples, &before)
             _ = Denoiser.apply(Denoiser(speedCap: usualCap), to: moved, &after)
             #expect(before == after, "seed \(seed)")

@@ -9,8 +9,9 @@ import TrackModel
 @Suite struct OracleTests {
     static let chunks = [1, 7, 1000, 20_000]
 
-    private func cleaned(_ columns: TrackColumns, _ options: CleaningOptions, chunk: Int) -> ([TrackSample], DropLedger)
-    {
+    private func cleaned(_ columns: TrackColumns, _ options: CleaningOptions, chunk: Int) -> (
+        [TrackSample], DropReasons
+    ) {
         var cleaner = TrackCleaner(options)
         var samples: [TrackSample] = []
         for start in stride(from: 0, to: columns.count, by: chunk) {
@@ -71,7 +72,7 @@ import TrackModel
     func thinning(_ track: RecordedTrack, _ counts: [Int], _ metres: [Double]) throws {
         let columns = try track.columns()
         for (grade, (count, metres)) in zip(ThinningGrade.allCases.dropFirst(), zip(counts, metres)) {
-            var drops = DropLedger()
+            var drops = DropReasons()
             let kept = TimeRatioThinning.apply(TimeRatioThinning(metres: grade.tolerance), to: columns.samples, &drops)
             #expect(isNear(Double(kept.count), Double(count), 0.03), "\(grade)")
             #expect(drops.counts[.thinned] == columns.count - kept.count)

@@ -46,7 +46,7 @@ import TrackModel
 
     struct Everything: Equatable {
         var samples: [TrackSample] = []
-        var drops = DropLedger()
+        var drops = DropReasons()
         var thinned: [TrackSample] = []
         var stays: [StayPoint] = []
         var trips: [Trip] = []
@@ -62,7 +62,7 @@ import TrackModel
         var driving = DrivingAnalyzer(DrivingOptions(speeding: 50))
         var length = LengthMeter(slowBelow: 20)
         var result = Everything(driving: DrivingBehaviour(), length: length.result)
-        var thinDrops = DropLedger()
+        var thinDrops = DropReasons()
         var position = 0
         func feed(_ samples: ArraySlice<TrackSample>) {
             for sample in samples {

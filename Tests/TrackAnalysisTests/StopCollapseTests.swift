@@ -6,7 +6,7 @@ import TrackModel
 @testable import TrackAnalysis
 
 @Suite struct StopCollapseTests {
-    private func collapse(_ fixes: [Fix], parked: Set<Int> = []) -> (samples: [TrackSample], drops: DropLedger) {
+    private func collapse(_ fixes: [Fix], parked: Set<Int> = []) -> (samples: [TrackSample], drops: DropReasons) {
         let columns = TrackColumns(fixes.enumerated().map { TrackPoint($1, isParked: parked.contains($0)) })
         return TrackCleaner.clean(columns, CleaningOptions(collapsesStops: true))
     }

@@ -7,7 +7,7 @@ import TrackModel
 
 @Suite struct ThinningTests {
     private func thinned(_ samples: [TrackSample], _ metres: Double) -> [TrackSample] {
-        var drops = DropLedger()
+        var drops = DropReasons()
         return TimeRatioThinning.apply(TimeRatioThinning(metres: metres), to: samples, &drops)
     }
 

@@ -51,7 +51,7 @@ import TrackTestKit
         let (store, service) = try await open(bench)
         var definition = FenceDefinition(
             ShapeDraft(.circle(centre: Degrees(latitude: 52, longitude: 4.3), radius: 100)))
-        definition.watch = try FenceWatch(["truck"])
+        definition.watch = try FenceSubjects(["truck"])
         let record = try await store.createFence(definition, in: service, at: .at(100))
         #expect(record.fence.id == 1)
         #expect(try await store.fences(naming: [EntityKey(service: service, name: "truck")]).fences.map(\.count) == [1])

@@ -23,12 +23,12 @@ import TrackTestKit
     private func steps(
         _ store: SQLiteTrackStore, _ service: ServiceID, before time: Timestamp = .at(100_000), limit: Int
     ) async throws -> [Int] {
-        var (steps, mark): ([Int], RemovalMark?) = ([], nil)
+        var (steps, cursor): ([Int], RemovalCursor?) = ([], nil)
         repeat {
-            let step = try await store.removePoints(of: service, before: time, after: mark, limit: limit)
+            let step = try await store.removePoints(of: service, before: time, after: cursor, limit: limit)
             steps.append(step.removed)
-            mark = step.mark
-        } while mark != nil && steps.count < 1000
+            cursor = step.cursor
+        } while cursor != nil && steps.count < 1000
         return steps
     }
 
@@ -66,14 +66,14 @@ import TrackTestKit
         try await store.database.write { database in
             (database as? SQLiteConnection)?.observer = { if $0.contains("SELECT received, runs") { looks.count += 1 } }
         }
-        var (counts, removed, mark): ([Int], Int, RemovalMark?) = ([], 0, nil)
+        var (counts, removed, cursor): ([Int], Int, RemovalCursor?) = ([], 0, nil)
         repeat {
             let before = looks.count
-            let step = try await store.removePoints(of: service, before: .at(100_000), after: mark, limit: 5)
+            let step = try await store.removePoints(of: service, before: .at(100_000), after: cursor, limit: 5)
             counts.append(looks.count - before)
             removed += step.removed
-            mark = step.mark
-        } while mark != nil && counts.count < 1000
+            cursor = step.cursor
+        } while cursor != nil && counts.count < 1000
         // 39 of the truck, without the chunk of its latest point, and one of each other.
         #expect(counts.allSatisfy { $0 <= 6 } && counts.reduce(0, +) == 41, "\(counts)")
         #expect(removed == 2)
@@ -89,9 +89,9 @@ import TrackTestKit
             }
         }
         let first = try await store.removePoints(of: service, before: .at(100_000), after: nil, limit: 8)
-        #expect(first.removed == 8 && first.mark?.entity == "b" && first.mark?.chunk != nil)
+        #expect(first.removed == 8 && first.cursor?.entity == "b" && first.cursor?.chunk != nil)
         try await store.deleteEntity(named: "b", in: service, at: .at(0))
-        let second = try await store.removePoints(of: service, before: .at(100_000), after: first.mark, limit: 100)
+        let second = try await store.removePoints(of: service, before: .at(100_000), after: first.cursor, limit: 100)
         #expect(second == PointRemoval(removed: 6))
         #expect(try await chunks(store) == 0)
     }

@@ -27,7 +27,7 @@ import TrackTestKit
         for number in 1...count {
             var definition = FenceDefinition(
                 ShapeDraft(.circle(centre: Degrees(latitude: 52, longitude: 4), radius: Double(number))))
-            definition.watch = number % 2 == 0 ? try FenceWatch(["van"]) : .everyone
+            definition.watch = number % 2 == 0 ? try FenceSubjects(["van"]) : .everyone
             _ = try await store.createFence(definition, in: service, at: .at(0))
         }
         try await store.database.write { database in
@@ -75,7 +75,7 @@ import TrackTestKit
         for (number, names) in [nil, nil, nil, ["van"], ["van"], ["van"]].enumerated() {
             var definition = FenceDefinition(
                 ShapeDraft(.circle(centre: Degrees(latitude: 52, longitude: 4), radius: Double(number + 1))))
-            definition.watch = try names.map { try FenceWatch($0) } ?? .everyone
+            definition.watch = try names.map { try FenceSubjects($0) } ?? .everyone
             _ = try await store.createFence(definition, in: service, at: .at(Int64(number)))
         }
         let version = try await store.fences(naming: []).version
@@ -111,15 +111,15 @@ import TrackTestKit
 
     @Test func itCanBeDeletedAndThoseConcernedHearOfIt() async throws {
         let (store, service) = try await spoiled([1, 2], of: 4)
-        let mark = try await store.fenceNews(after: nil, limit: 1).through
+        let cursor = try await store.fenceNotices(after: nil, limit: 1).through
         #expect(
             try await store.deleteFences(matching: FenceFilter(fences: [1, 2, 3]), in: service, at: .at(9)) == [
                 1, 2, 3,
             ])
-        let news = try #require(try await store.fenceNews(after: mark, limit: 9).news)
-        #expect(news.map(\.fence) == [1, 2, 3])
-        #expect(news.map(\.concernsEveryone) == [true, false, true])
-        #expect(news.map(\.entities) == [[], ["van"], []])
+        let notices = try #require(try await store.fenceNotices(after: cursor, limit: 9).notices)
+        #expect(notices.map(\.fence) == [1, 2, 3])
+        #expect(notices.map(\.concernsEveryone) == [true, false, true])
+        #expect(notices.map(\.entities) == [[], ["van"], []])
         #expect(
             try await store.fences(in: service, matching: FenceFilter(), page: Page(offset: 0, limit: 9)).fences
                 .map(\.fence.id) == [4])
@@ -130,9 +130,9 @@ import TrackTestKit
         let store = try await bench.open()
         let service = try await store.createService(named: "fleet", at: .at(0)).id
         try await store.setCallback(CallbackTarget(url: "https://a.example/", secret: "s"), of: service)
-        for mark in 1...3 as ClosedRange<UInt8> {
-            var batch = upload([point(Int64(mark))], to: service)
-            let key = try #require(AlarmKey(bytes: [UInt8](repeating: mark, count: 16)))
+        for cursor in 1...3 as ClosedRange<UInt8> {
+            var batch = upload([point(Int64(cursor))], to: service)
+            let key = try #require(AlarmKey(bytes: [UInt8](repeating: cursor, count: 16)))
             let place = try #require(Coordinate(latitude: 52, longitude: 4))
             batch.alarms = [
                 CausedAlarm(

@@ -20,7 +20,7 @@ import TrackTestKit
     private static func definition(_ names: [String]?) throws -> FenceDefinition {
         var definition = FenceDefinition(
             ShapeDraft(.circle(centre: Degrees(latitude: 52, longitude: 4), radius: 100)))
-        definition.watch = try names.map { try FenceWatch($0) } ?? .everyone
+        definition.watch = try names.map { try FenceSubjects($0) } ?? .everyone
         return definition
     }
 

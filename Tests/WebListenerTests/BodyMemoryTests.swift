@@ -11,7 +11,7 @@ import WebAPI
     /// Twice as many as an address may connect, of 7 MB each: with nothing to stop them, 1.4 GB.
     @Test func theBodiesOfAllStrangersTakeNoMoreThanTheirBound() async throws {
         let counters = WebCounters()
-        let memory = RequestMemory(RequestMemory.Limits(bytesWithoutKey: 16 << 20, bytesWithKey: 64 << 20))
+        let memory = RequestMemoryLimit(RequestMemoryLimit.Limits(bytesWithoutKey: 16 << 20, bytesWithKey: 64 << 20))
         try await withListener(limits: WebListener.Limits(connectionsPerAddress: 5), memory: memory, counters: counters)
         { port in
             var clients: [RawClient] = []
@@ -37,7 +37,7 @@ import WebAPI
 
     /// A body that is larger than each of theirs gets through, because together they hold more.
     @Test func manyBodiesOfOneAddressKeepNobodyElseOut() async throws {
-        let memory = RequestMemory(RequestMemory.Limits(bytesWithoutKey: 4 << 20, bytesWithKey: 64 << 20))
+        let memory = RequestMemoryLimit(RequestMemoryLimit.Limits(bytesWithoutKey: 4 << 20, bytesWithKey: 64 << 20))
         try await withListener(memory: memory) { port in
             var hoarders: [RawClient] = []
             for _ in 0..<20 {

@@ -14,7 +14,7 @@ import WebAPI
 @testable import WebListener
 
 /// Answers with what it was asked.
-private final class EchoDesk: EnrolmentAnswering {
+private final class EchoEnrolments: EnrolmentResponder {
     let calls = Mutex<[EnrolmentCall]>([])
 
     func answer(_ call: EnrolmentCall) async -> EnrolmentReply {
@@ -28,7 +28,7 @@ private final class EchoDesk: EnrolmentAnswering {
 
 @Suite("Claims at the listener", .serialized, .timeLimit(.minutes(5))) struct EnrolmentListenerTests {
     private func withListener(
-        _ desk: EchoDesk, identity: ServerIdentity?, _ body: @Sendable (Int) async throws -> Void
+        _ enrolments: EchoEnrolments, identity: ServerIdentity?, _ body: @Sendable (Int) async throws -> Void
     ) async throws {
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
@@ -39,7 +39,7 @@ private final class EchoDesk: EnrolmentAnswering {
             store: store, ingest: ingest.writer, options: WebAPIOptions(), logger: logger, counters: APICounters(),
             now: { Timestamp(seconds: 1_772_677_900) })
         let listener = WebListener(
-            router: router, files: { $0 }, host: "127.0.0.1", port: 0, identity: identity, desk: desk,
+            router: router, files: { $0 }, host: "127.0.0.1", port: 0, identity: identity, enrolments: enrolments,
             group: MultiThreadedEventLoopGroup.singleton, logger: logger, onBound: { continuation.yield($0) })
         let services = ServiceGroup(services: [listener], logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -59,7 +59,7 @@ private final class EchoDesk: EnrolmentAnswering {
     }
 
     @Test func callsGoToTheDeskOverTLSAloneAndAreBounded() async throws {
-        let (directory, desk) = (try TemporaryDirectory(), EchoDesk())
+        let (directory, enrolments) = (try TemporaryDirectory(), EchoEnrolments())
         let made = try TestCertificate("one")
         let (certificate, key) = (directory.path + "/cert.pem", directory.path + "/key.pem")
         try made.certificate.write(toFile: certificate, atomically: true, encoding: .utf8)
@@ -69,7 +69,7 @@ private final class EchoDesk: EnrolmentAnswering {
         let identity = try ServerIdentity(
             files: .init(certificateChain: certificate, key: key), minimumTLS: .v12,
             applicationProtocols: WebListener.applicationProtocols)
-        try await withListener(desk, identity: identity) { port in
+        try await withListener(enrolments, identity: identity) { port in
             let base = "https://localhost:\(port)/enrol/v1/claim"
             func ask(_ arguments: String...) async throws -> String {
                 try await curl(["-s", "--cacert", certificate, "-w", " %{http_code}"] + arguments)
@@ -87,14 +87,17 @@ private final class EchoDesk: EnrolmentAnswering {
             }
             #expect(!(try await ask("https://localhost:\(port)/enroll")).contains("GET"))
         }
-        let counted = desk.calls.withLock { $0.map(\.body.count) }
+        let counted = enrolments.calls.withLock { $0.map(\.body.count) }
         #expect(counted == [2, 2, 0])
-        #expect(desk.calls.withLock { $0.allSatisfy { $0.address == "127.0.0.1" && $0.origin.address == "127.0.0.1" } })
-        try await withListener(desk, identity: nil) { port in
+        #expect(
+            enrolments.calls.withLock {
+                $0.allSatisfy { $0.address == "127.0.0.1" && $0.origin.address == "127.0.0.1" }
+            })
+        try await withListener(enrolments, identity: nil) { port in
             let answer = try await curl(
                 ["-s", "-w", " %{http_code}", "--data", "{}", "http://127.0.0.1:\(port)/enrol/v1/claim"])
             #expect(answer.contains("plain_http") && answer.hasSuffix("403"), "\(answer)")
         }
-        #expect(desk.calls.withLock { $0.count } == 3)
+        #expect(enrolments.calls.withLock { $0.count } == 3)
     }
 }

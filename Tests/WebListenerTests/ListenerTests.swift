@@ -30,7 +30,8 @@ private func router(_ logger: Logger, _ counters: APICounters, _ store: TestStor
 /// A listener on a port of the kernel's choice.
 func withListener(
     limits: WebListener.Limits = WebListener.Limits(timeout: 120), identity: ServerIdentity? = nil,
-    memory: RequestMemory = RequestMemory(), counters: WebCounters = WebCounters(), api: APICounters = APICounters(),
+    memory: RequestMemoryLimit = RequestMemoryLimit(), counters: WebCounters = WebCounters(),
+    api: APICounters = APICounters(),
     store: TestStore = TestStore(), files: String = "/nowhere",
     _ body: @Sendable (Int) async throws -> Void
 ) async throws {
@@ -305,7 +306,7 @@ struct ListenerTests {
     }
 
     @Test func bodiesWithoutAKeyShareABudgetAndTheLargestGoes() async throws {
-        let memory = RequestMemory(RequestMemory.Limits(bytesWithoutKey: 2 << 20, bytesWithKey: 64 << 20))
+        let memory = RequestMemoryLimit(RequestMemoryLimit.Limits(bytesWithoutKey: 2 << 20, bytesWithKey: 64 << 20))
         try await withListener(memory: memory) { port in
             func begin(_ bytes: Int, query: String = "") async throws -> RawClient {
                 let client = try await RawClient(port: port)

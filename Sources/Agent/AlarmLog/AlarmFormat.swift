@@ -1,5 +1,5 @@
 internal import Compression
-internal import TrackCache
+internal import DiskRing
 internal import TrackModel
 
 /// The bytes of the alarm journal; the layout is in docs/formats/alarm-journal.md.
@@ -18,15 +18,15 @@ enum AlarmFormat {
     private static let version: UInt16 = 1
 
     enum Record: Hashable {
-        case alarm(Alarm)
+        case alarm(JournalAlarm)
         /// All hooks of this alarm have ended.
         case finished(UInt64)
         /// What has become of an alarm.
-        case news(UInt64, AlarmNews)
+        case update(UInt64, AlarmUpdate)
         /// The size limit has dropped this alarm.
         case dropped(AlarmTrace)
         /// What is remembered of an entity; it replaces earlier ones.
-        case state(FenceState)
+        case state(JournalFenceState)
         /// Alarms and a state that count together, each with its place in the record and its length.
         case verdict([Part])
     }
@@ -45,7 +45,7 @@ enum AlarmFormat {
         static let verdict: UInt8 = 5
         static let fenceAlarm: UInt8 = 6
         static let earlyAlarm: UInt8 = 7
-        static let news: UInt8 = 8
+        static let update: UInt8 = 8
         static let serverState: UInt8 = 9
     }
 
@@ -89,7 +89,7 @@ enum AlarmFormat {
     static func encode(_ record: Record) -> [UInt8] {
         switch record {
         case .finished(let number): encode(Kind.finished, number: number)
-        case .news(let number, let news): encode(Kind.news, number: number, flags: news.flags)
+        case .update(let number, let update): encode(Kind.update, number: number, flags: update.flags)
         case .dropped(let trace):
             encode(
                 Kind.dropped, number: trace.number,
@@ -97,7 +97,7 @@ enum AlarmFormat {
         case .alarm(let alarm):
             encode(
                 kind(of: alarm.content), number: alarm.number,
-                flags: (alarm.isOwed ? 1 : 0) | AlarmNews(alarm).flags | serviceFlag(of: alarm.content),
+                flags: (alarm.isOwed ? 1 : 0) | AlarmUpdate(alarm).flags | serviceFlag(of: alarm.content),
                 content: alarm.content,
                 body: encodeMarks(of: alarm.content) + Array(alarm.content.entity.utf8)
                     + Array(alarm.content.body.utf8))
@@ -200,16 +200,16 @@ enum AlarmFormat {
         case Kind.alarm: return alarm(number, bytes, at: recordBytes)
         case Kind.fenceAlarm, Kind.earlyAlarm:
             guard bytes.count >= recordBytes + markBytes,
-                let action = FenceMark.Action(rawValue: bytes[recordBytes + 4])
+                let action = AlarmFence.Action(rawValue: bytes[recordBytes + 4])
             else { return nil }
             let fence = Int32(bitPattern: bytes.integer(at: recordBytes, as: UInt32.self))
-            let mark = FenceMark(fence: fence, action: action)
+            let mark = AlarmFence(fence: fence, action: action)
             var end = recordBytes + markBytes
-            var early: EarlyMark?
+            var early: EarlyAlarmPoint?
             if bytes[8] == Kind.earlyAlarm {
                 guard bytes.count >= end + earlyBytes, let stream = StreamID(bytes: bytes[(end + 8)..<(end + 24)])
                 else { return nil }
-                early = EarlyMark(stream: stream, sequence: bytes.integer(at: end))
+                early = EarlyAlarmPoint(stream: stream, sequence: bytes.integer(at: end))
                 end += earlyBytes
             }
             var service: Int64?
@@ -220,7 +220,7 @@ enum AlarmFormat {
             }
             return alarm(number, bytes, at: end, mark: mark, early: early, service: service)
         case Kind.finished: return .finished(number)
-        case Kind.news: return AlarmNews(flags: bytes[9]).map { .news(number, $0) }
+        case Kind.update: return AlarmUpdate(flags: bytes[9]).map { .update(number, $0) }
         case Kind.dropped:
             return .dropped(
                 AlarmTrace(
@@ -229,7 +229,7 @@ enum AlarmFormat {
         case Kind.state, Kind.serverState:
             guard let (entity, end) = entity(bytes, at: recordBytes) else { return nil }
             return .state(
-                FenceState(
+                JournalFenceState(
                     entity: entity, time: Int64(bitPattern: bytes.integer(at: 32)), memory: Array(bytes[end...]),
                     service: bytes[8] == Kind.serverState ? Int64(bitPattern: bytes.integer(at: 24)) : nil))
         case Kind.verdict: return parts(bytes).map { .verdict($0) }
@@ -239,20 +239,20 @@ enum AlarmFormat {
 
     /// `offset`: where the entity's name begins.
     private static func alarm(
-        _ number: UInt64, _ bytes: [UInt8], at offset: Int, mark: FenceMark? = nil, early: EarlyMark? = nil,
+        _ number: UInt64, _ bytes: [UInt8], at offset: Int, mark: AlarmFence? = nil, early: EarlyAlarmPoint? = nil,
         service: Int64? = nil
     ) -> Record? {
         guard let (entity, end) = entity(bytes, at: offset),
-            let body = String(validating: bytes[end...], as: UTF8.self), let news = AlarmNews(flags: bytes[9])
+            let body = String(validating: bytes[end...], as: UTF8.self), let update = AlarmUpdate(flags: bytes[9])
         else { return nil }
         let content = NewAlarm(
             id: bytes.integer(at: 24), type: bytes.integer(at: 12), entity: entity,
             time: Int64(bitPattern: bytes.integer(at: 32)), received: Int64(bitPattern: bytes.integer(at: 40)),
             body: body, fence: mark, early: early, service: service)
         return .alarm(
-            Alarm(
-                number: number, content: content, isOwed: bytes[9] & 1 != 0, isConfirmed: news.isConfirmed,
-                report: news.report))
+            JournalAlarm(
+                number: number, content: content, isOwed: bytes[9] & 1 != 0, isConfirmed: update.isConfirmed,
+                report: update.report))
     }
 
     /// The entity's name at an offset, and where it ends.

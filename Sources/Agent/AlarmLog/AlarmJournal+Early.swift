@@ -1,4 +1,4 @@
-package import TrackCache
+package import DiskRing
 package import TrackModel
 
 // Early alarms and what the server says of them, and alarms that the server is to be told of.
@@ -10,16 +10,16 @@ extension AlarmJournal {
         if let trace = traces.last(where: { $0.id == push.id }) { return .dropped(trace.number) }
         guard push.early == nil,
             let index = entries.lastIndex(where: {
-                $0.id == push.id && $0.early != nil && (!$0.news.isConfirmed || $0.hasLooseNews)
+                $0.id == push.id && $0.early != nil && (!$0.update.isConfirmed || $0.hasUnsyncedUpdate)
             })
         else { return .known }
-        let isNews = !entries[index].news.isConfirmed
-        var news = AlarmNews()
-        news.isConfirmed = true
-        try put(AlarmFormat.encode(.news(entries[index].number, news)))
-        entries[index].news.add(news)
-        entries[index].hasLooseNews = false
-        return isNews ? .confirmed(entries[index].number) : .known
+        let isNew = !entries[index].update.isConfirmed
+        var update = AlarmUpdate()
+        update.isConfirmed = true
+        try put(AlarmFormat.encode(.update(entries[index].number, update)))
+        entries[index].update.add(update)
+        entries[index].hasUnsyncedUpdate = false
+        return isNew ? .confirmed(entries[index].number) : .known
     }
 
     /// Early alarms that the server has neither told nor been told of, in the order of their numbers.
@@ -33,11 +33,11 @@ extension AlarmJournal {
     }
 
     /// Alarms that the server is to be told of.
-    package var reportCount: Int { entries.count { $0.news.report == .wanted } }
+    package var reportCount: Int { entries.count { $0.update.report == .wanted } }
 
     /// How many of them are of another entity, or were found in another service.
     package func foreignReportCount(besides entity: String, of service: Int64) -> Int {
-        entries.count { $0.news.report == .wanted && !$0.isReported(as: entity, to: service) }
+        entries.count { $0.update.report == .wanted && !$0.isReported(as: entity, to: service) }
     }
 
     /// The oldest alarms of an entity and a service that the server is to be told of. Leaves out what is damaged.
@@ -45,10 +45,10 @@ extension AlarmJournal {
     /// Throws when the disk refuses one of them.
     package func reports(
         of entity: String, service: Int64, limit: Int, bytes: Int, now: MonotonicTime
-    ) throws(CacheFileError) -> [Alarm] {
+    ) throws(CacheFileError) -> [JournalAlarm] {
         try readIfNeeded(now: now)
-        var (found, length): ([Alarm], Int) = ([], 0)
-        for entry in entries where entry.news.report == .wanted && entry.isReported(as: entity, to: service) {
+        var (found, length): ([JournalAlarm], Int) = ([], 0)
+        for entry in entries where entry.update.report == .wanted && entry.isReported(as: entity, to: service) {
             guard found.count < limit, found.isEmpty || length + entry.length <= bytes else { break }
             guard let alarm = try read(entry, now: now) else { continue }
             length += entry.length
@@ -61,13 +61,13 @@ extension AlarmJournal {
     /// confirmed. Not synchronised: after a power cut the agent tells the server once more, and the server knows the key.
     package func note(_ report: ReportState, of numbers: Set<UInt64>) {
         for index in entries.indices where numbers.contains(entries[index].number) {
-            var news = AlarmNews()
-            news.report = report
-            news.isConfirmed = report == .done && entries[index].early != nil
-            entries[index].news.add(news)
-            entries[index].hasLooseNews = true
+            var update = AlarmUpdate()
+            update.report = report
+            update.isConfirmed = report == .done && entries[index].early != nil
+            entries[index].update.add(update)
+            entries[index].hasUnsyncedUpdate = true
             guard isSound else { continue }
-            let record = AlarmFormat.encode(.news(entries[index].number, news))
+            let record = AlarmFormat.encode(.update(entries[index].number, update))
             guard end + record.count <= 2 * options.limit else { continue }
             // After an error the note stays in memory, and the next new file contains it.
             try? putUnsynchronised(record)
@@ -86,14 +86,14 @@ extension AlarmJournal {
         guard
             points.isCertain || entries.contains(where: { $0.isReported(as: entity, to: service) && $0.proves(points) })
         else { return 0 }
-        var news = AlarmNews()
-        news.report = .wanted
+        var update = AlarmUpdate()
+        update.report = .wanted
         var count = 0
         for index in entries.indices
         where entries[index].isReported(as: entity, to: service) && entries[index].mayBeLost(with: points) {
-            entries[index].news.add(news)
+            entries[index].update.add(update)
             count += 1
-            let record = AlarmFormat.encode(.news(entries[index].number, news))
+            let record = AlarmFormat.encode(.update(entries[index].number, update))
             guard end + record.count <= 2 * options.limit else { continue }
             try putUnsynchronised(record)
         }
@@ -117,7 +117,7 @@ extension AlarmJournal.Entry {
 
     /// A server that has forgotten these points may have forgotten this alarm.
     fileprivate func mayBeLost(with points: ForgottenPoints) -> Bool {
-        switch news.report {
+        switch update.report {
         // It was told after the point, or without it.
         case .done: return true
         case .wanted, .refused: return false
@@ -125,16 +125,16 @@ extension AlarmJournal.Entry {
             // A point of another stream: nobody knows. A later one may come again, and the server may find nothing then: it
             // judges from places, and by fences, of before.
             guard let early else { return false }
-            return early.stream == points.stream ? early.sequence >= points.sequences.lowerBound : news.isConfirmed
+            return early.stream == points.stream ? early.sequence >= points.sequences.lowerBound : update.isConfirmed
         }
     }
 
     /// The server had found this alarm, so it had one of these points or a later one. It may have a reported one without its
     /// point.
     fileprivate func proves(_ points: ForgottenPoints) -> Bool {
-        guard let early, news.isConfirmed, news.report == .none else { return false }
+        guard let early, update.isConfirmed, update.report == .none else { return false }
         return early.stream == points.stream && early.sequence >= points.sequences.lowerBound
     }
 
-    fileprivate var isUnconfirmed: Bool { early != nil && !news.isConfirmed && news.report == .none }
+    fileprivate var isUnconfirmed: Bool { early != nil && !update.isConfirmed && update.report == .none }
 }

@@ -1,4 +1,4 @@
-package import TrackCache
+package import DiskRing
 package import TrackModel
 
 // Alarms of the box's own fences. An alarm and the state that follows from it are one record: whoever finds the state
@@ -9,8 +9,8 @@ extension AlarmJournal {
     /// Throws when the disk refuses. Then the journal has neither the alarms nor the state, and the caller may append them
     /// again. Bodies and entities must be within the limits of ``NewAlarm``.
     package func append(
-        _ verdict: FenceVerdict, now: MonotonicTime
-    ) throws(CacheFileError) -> FenceVerdict.Outcome {
+        _ verdict: FenceJournalRecord, now: MonotonicTime
+    ) throws(CacheFileError) -> FenceJournalRecord.Outcome {
         do throws(CacheFileError) {
             let outcome = try write(verdict, now: now)
             trouble = nil
@@ -25,7 +25,7 @@ extension AlarmJournal {
     /// earlier state is found.
     ///
     /// Throws when the disk refuses, or when the journal has no room for a state of this size.
-    package func note(_ state: FenceState, now: MonotonicTime) throws(CacheFileError) {
+    package func note(_ state: JournalFenceState, now: MonotonicTime) throws(CacheFileError) {
         do throws(CacheFileError) {
             try makeReady(now: now)
             let record = AlarmFormat.encode(.state(state))
@@ -47,8 +47,8 @@ extension AlarmJournal {
     private var mostStateBytes: Int { min(AlarmFormat.maximumVerdictBytes, options.limit / 4) }
 
     private func write(
-        _ verdict: FenceVerdict, now: MonotonicTime
-    ) throws(CacheFileError) -> FenceVerdict.Outcome {
+        _ verdict: FenceJournalRecord, now: MonotonicTime
+    ) throws(CacheFileError) -> FenceJournalRecord.Outcome {
         try makeReady(now: now)
         var (appended, parts): ([Appended], [AlarmFormat.Part]) = ([], [])
         var (fresh, number): (Set<UInt64>, UInt64) = ([], nextNumber)
@@ -58,7 +58,7 @@ extension AlarmJournal {
                 appended.append(.known)
                 continue
             }
-            let alarm = Alarm(
+            let alarm = JournalAlarm(
                 number: number, content: told.content, isOwed: told.isOwed,
                 report: told.isReported ? .wanted : .none)
             number += 1
@@ -89,11 +89,11 @@ extension AlarmJournal {
     }
 
     /// The newest state of its entity. Of too many entities, or too large ones, those that changed longest ago go.
-    func keep(_ state: FenceState) {
+    func keep(_ state: JournalFenceState) {
         fenceStates.removeAll { $0.isAbout(state) }
         fenceStates.append(state)
         while fenceStates.count > 1,
-            fenceStates.count > FenceState.maximumEntities || stateBytes > max(mostStateBytes, 1)
+            fenceStates.count > JournalFenceState.maximumEntities || stateBytes > max(mostStateBytes, 1)
         {
             fenceStates.removeFirst()
         }
@@ -113,7 +113,7 @@ extension AlarmJournal {
 }
 
 /// Alarms of the box's own fences, and the state that follows from them. The journal has all of it or nothing.
-package struct FenceVerdict: Hashable, Sendable {
+package struct FenceJournalRecord: Hashable, Sendable {
     package struct Told: Hashable, Sendable {
         package var content: NewAlarm
         /// Hooks must run for it.
@@ -136,16 +136,16 @@ package struct FenceVerdict: Hashable, Sendable {
     }
 
     package var alarms: [Told]
-    package var state: FenceState
+    package var state: JournalFenceState
 
-    package init(alarms: [Told], state: FenceState) {
+    package init(alarms: [Told], state: JournalFenceState) {
         self.alarms = alarms
         self.state = state
     }
 }
 
 /// What is remembered of one entity and the fences of the box, as bytes that the journal does not read.
-package struct FenceState: Hashable, Sendable {
+package struct JournalFenceState: Hashable, Sendable {
     package var entity: String
     /// The newest point that was judged, by GNSS time, milliseconds since 1970.
     package var time: Int64
@@ -160,7 +160,7 @@ package struct FenceState: Hashable, Sendable {
         self.service = service
     }
 
-    func isAbout(_ other: FenceState) -> Bool {
+    func isAbout(_ other: JournalFenceState) -> Bool {
         service == other.service && entity.utf8.elementsEqual(other.entity.utf8)
     }
 

@@ -1,4 +1,4 @@
-internal import TrackCache
+internal import DiskRing
 internal import TrackModel
 
 extension CacheFileError {
@@ -65,7 +65,7 @@ extension AlarmJournal {
             try self.bytes(of: file, at: offset, count: count, now: now)
         }
         var finished: Set<UInt64> = []
-        var news: [UInt64: AlarmNews] = [:]
+        var update: [UInt64: AlarmUpdate] = [:]
         while let found = try scanner.next() {
             end = found.end
             switch found.record {
@@ -76,11 +76,11 @@ extension AlarmJournal {
                     switch part.record {
                     case .alarm(let alarm): addFound(alarm, at: found.offset + part.offset, length: part.length)
                     case .state(let state): keep(state)
-                    case .finished, .news, .dropped, .verdict: break
+                    case .finished, .update, .dropped, .verdict: break
                     }
                 }
             case .finished(let number): finished.insert(number)
-            case .news(let number, let new): news[number, default: AlarmNews()].add(new)
+            case .update(let number, let new): update[number, default: AlarmUpdate()].add(new)
             case .dropped(let trace):
                 guard ids.insert(trace.id).inserted else { continue }
                 traces.append(trace)
@@ -100,12 +100,12 @@ extension AlarmJournal {
             entries[index].isOwed = false
         }
         for index in entries.indices {
-            if let new = news[entries[index].number] { entries[index].news.add(new) }
+            if let new = update[entries[index].number] { entries[index].update.add(new) }
         }
         return true
     }
 
-    private func addFound(_ alarm: Alarm, at offset: Int, length: Int) {
+    private func addFound(_ alarm: JournalAlarm, at offset: Int, length: Int) {
         // Numbers ascend. A record with a lower number is a copy of an older one.
         guard alarm.number >= (entries.last?.number ?? 0) + 1 else { return }
         add(alarm, at: offset, length: length)
@@ -138,7 +138,7 @@ extension AlarmJournal {
             }
             var refusal: CacheFileError?
             for entry in entries where !gone.contains(entry.number) {
-                let alarm: Alarm?
+                let alarm: JournalAlarm?
                 do throws(CacheFileError) {
                     alarm = try read(entry, now: now)
                 } catch {
@@ -154,7 +154,7 @@ extension AlarmJournal {
                 try files.writeFully(new, AlarmFormat.encode(.alarm(alarm)), at: position)
                 var entry = entry
                 entry.offset = position
-                entry.hasLooseNews = false
+                entry.hasUnsyncedUpdate = false
                 kept.append(entry)
                 position += entry.length
             }
@@ -183,7 +183,7 @@ extension AlarmJournal {
         counters.dropped += gone.count
         file = new
         entries = kept
-        alarmPatience = [:]
+        alarmRetryLimits = [:]
         traces = (newTraces + lost).sorted { $0.number < $1.number }
         ids = Set(kept.map(\.id).filter { $0 != 0 } + traces.map(\.id))
         end = position
@@ -200,7 +200,7 @@ extension AlarmJournal {
         do throws(CacheFileError) {
             return try files.bytes(of: file, at: offset, count: count)
         } catch {
-            guard filePatience.refused(at: now) else { throw error }
+            guard fileRetryLimit.refused(at: now) else { throw error }
             hasGivenUp = true
             return nil
         }
@@ -208,20 +208,20 @@ extension AlarmJournal {
 
     /// Nil when the record is damaged, or when the disk has refused it for so long that the journal gives it up. `isOwed`
     /// comes from the entry, because the record may be older.
-    func read(_ entry: Entry, now: MonotonicTime) throws(CacheFileError) -> Alarm? {
+    func read(_ entry: Entry, now: MonotonicTime) throws(CacheFileError) -> JournalAlarm? {
         guard let file else { return nil }
         let bytes: [UInt8]
         do throws(CacheFileError) {
             bytes = try files.bytes(of: file, at: entry.offset, count: entry.length)
-            alarmPatience[entry.number] = nil
+            alarmRetryLimits[entry.number] = nil
         } catch {
-            guard alarmPatience[entry.number, default: ReadPatience()].refused(at: now) else { throw error }
+            guard alarmRetryLimits[entry.number, default: ReadRetryLimit()].refused(at: now) else { throw error }
             hasGivenUp = true
             return nil
         }
         guard case .alarm(var alarm)? = AlarmFormat.decode(bytes), alarm.number == entry.number else { return nil }
         (alarm.isOwed, alarm.isConfirmed, alarm.report) = (
-            entry.isOwed, entry.news.isConfirmed, entry.news.report
+            entry.isOwed, entry.update.isConfirmed, entry.update.report
         )
         return alarm
     }

@@ -1,4 +1,4 @@
-package import TrackCache
+package import DiskRing
 package import TrackModel
 
 /// The alarms of the last days on disk. The journal keeps each alarm once, lists alarms, and marks when an alarm's
@@ -46,7 +46,7 @@ package final class AlarmJournal {
     }
 
     package enum Appended: Hashable, Sendable {
-        case new(Alarm)
+        case new(JournalAlarm)
         /// The alarm is in the journal already, durably.
         case known
         /// The journal has it as an early alarm of this number, and notes now, durably, that the server told it too.
@@ -65,17 +65,17 @@ package final class AlarmJournal {
         let id: UInt64
         let type: UInt32
         let entity: String
-        let fence: FenceMark?
+        let fence: AlarmFence?
         /// When the alarm happened, or when it was received if nothing says so.
         let time: Int64
         /// The alarm's time by the server's clock; 0 when unknown.
         let serverTime: Int64
         var isOwed: Bool
-        let early: EarlyMark?
+        let early: EarlyAlarmPoint?
         let service: Int64?
-        var news: AlarmNews
-        /// A power cut may take the news back.
-        var hasLooseNews = false
+        var update: AlarmUpdate
+        /// A power cut may take the update back.
+        var hasUnsyncedUpdate = false
         var offset: Int
         let length: Int
     }
@@ -95,7 +95,7 @@ package final class AlarmJournal {
     var ids: Set<UInt64> = []
     /// What is remembered of entities and local fences, the newest state of each entity; the one that changed last is
     /// last.
-    package internal(set) var fenceStates: [FenceState] = []
+    package internal(set) var fenceStates: [JournalFenceState] = []
     /// The file that the offsets of `entries` belong to.
     var file: CacheFile?
     /// The offset behind the last sound record.
@@ -104,9 +104,9 @@ package final class AlarmJournal {
     /// The file was read, so `entries` is complete.
     var hasRead = false
     /// Of the file as a whole, until it is read.
-    var filePatience = ReadPatience()
+    var fileRetryLimit = ReadRetryLimit()
     /// Of single alarms that the disk refuses, by their numbers.
-    var alarmPatience: [UInt64: ReadPatience] = [:]
+    var alarmRetryLimits: [UInt64: ReadRetryLimit] = [:]
     /// The disk has refused something for so long that the journal gave it up.
     package internal(set) var hasGivenUp = false
     /// No hooks are run: alarms that are found later are owed to nobody.
@@ -169,7 +169,7 @@ package final class AlarmJournal {
         // durable.
         try makeReady(now: now)
         if content.id != 0, ids.contains(content.id) { return try confirm(content) }
-        let alarm = Alarm(number: nextNumber, content: content, isOwed: isOwed)
+        let alarm = JournalAlarm(number: nextNumber, content: content, isOwed: isOwed)
         let record = AlarmFormat.encode(.alarm(alarm))
         guard try makeRoom(for: record.count, now: now) else { return .full }
         let offset = end
@@ -236,21 +236,21 @@ package final class AlarmJournal {
         let (oldest, overflow) = serverTime.subtractingReportingOverflow(options.retention)
         guard !overflow else { return }
         removeEntries {
-            $0.serverTime > 0 && $0.serverTime < oldest && !$0.isOwed && $0.news.report != .wanted
+            $0.serverTime > 0 && $0.serverTime < oldest && !$0.isOwed && $0.update.report != .wanted
         }
         removeTraces { $0.serverTime > 0 && $0.serverTime < oldest }
     }
 
     // MARK: Steps
 
-    func add(_ alarm: Alarm, at offset: Int, length: Int) {
+    func add(_ alarm: JournalAlarm, at offset: Int, length: Int) {
         let content = alarm.content
         entries.append(
             Entry(
                 number: alarm.number, id: content.id, type: content.type, entity: interned(content.entity),
                 fence: content.fence,
                 time: content.happened ?? content.received, serverTime: content.time,
-                isOwed: alarm.isOwed, early: content.early, service: content.service, news: AlarmNews(alarm),
+                isOwed: alarm.isOwed, early: content.early, service: content.service, update: AlarmUpdate(alarm),
                 offset: offset, length: length))
         if content.id != 0 { ids.insert(content.id) }
     }
@@ -310,7 +310,7 @@ extension AlarmJournal {
         try readIfNeeded(now: now)
         let matches = entries.filter { $0.matches(query) }
         let takesOldest = query.after != nil
-        var chosen: [Alarm] = []
+        var chosen: [JournalAlarm] = []
         var bytes = 0
         var isCut = false
         for entry in takesOldest ? matches : matches.reversed() {
@@ -334,19 +334,19 @@ extension AlarmJournal {
     /// Throws when the disk refuses the first of them, or the file.
     package func owed(
         limit: Int, without known: Set<UInt64> = [], now: MonotonicTime
-    ) throws(CacheFileError) -> OwedAlarms {
+    ) throws(CacheFileError) -> AlarmsAwaitingHooks {
         try readIfNeeded(now: now)
-        var found: [Alarm] = []
+        var found: [JournalAlarm] = []
         for entry in entries where entry.isOwed && !known.contains(entry.number) {
-            guard found.count < limit else { return OwedAlarms(alarms: found, isAll: false) }
+            guard found.count < limit else { return AlarmsAwaitingHooks(alarms: found, isAll: false) }
             do throws(CacheFileError) {
                 if let alarm = try read(entry, now: now) { found.append(alarm) }
             } catch {
                 guard !found.isEmpty else { throw error }
-                return OwedAlarms(alarms: found, isAll: false)
+                return AlarmsAwaitingHooks(alarms: found, isAll: false)
             }
         }
-        return OwedAlarms(alarms: found, isAll: true)
+        return AlarmsAwaitingHooks(alarms: found, isAll: true)
     }
 }
 

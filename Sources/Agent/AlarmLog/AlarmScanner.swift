@@ -1,4 +1,4 @@
-internal import TrackCache
+internal import DiskRing
 internal import TrackModel
 
 /// Reads the records of a journal's file one behind the other. Behind a place that is damaged, or that the disk does not give, it
@@ -127,7 +127,7 @@ struct AlarmScanner {
 ///
 /// Attempts count when time has passed since the last one that counted: a burst of operations at a disk that fails for a
 /// moment is one attempt. The pauses are those of the ring: 1 second, then 2, 4 and so on, up to 60 seconds.
-struct ReadPatience: Hashable {
+struct ReadRetryLimit: Hashable {
     /// The last of these attempts comes ten minutes after the first at the earliest.
     static let attempts = 16
     static let pauses: ClosedRange<Int64> = 1000...60_000

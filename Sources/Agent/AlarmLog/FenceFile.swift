@@ -1,5 +1,5 @@
 internal import Compression
-package import TrackCache
+package import DiskRing
 
 /// The box's own fences on disk: one file, replaced whole. What a fence is, the file does not know.
 ///

@@ -36,7 +36,7 @@ package struct AlarmOutbox: Hashable, Sendable {
         /// Of the server's fences of this service; nil: of the box's own.
         package var service: Int64?
         /// What is remembered after the last of the alarms.
-        package var memory: EntityMemory
+        package var memory: EntityFenceState
     }
 
     package struct Waiting: Hashable, Sendable {
@@ -100,7 +100,7 @@ package struct AlarmOutbox: Hashable, Sendable {
         var alarms: [Waiting]
         let entity: String
         let service: Int64?
-        let memory: EntityMemory
+        let memory: EntityFenceState
         let bytes: Int
         var isDurable = true
 
@@ -145,7 +145,8 @@ package struct AlarmOutbox: Hashable, Sendable {
     /// A point has caused these alarms; `memory` follows from it. Without alarms it is a memory that is worth writing.
     /// `service`: whose fences; nil: the box's own. `isDurable`: a power cut must not lose a memory without alarms either.
     package mutating func judged(
-        _ alarms: [LocalAlarm], of entity: String, service: Int64? = nil, memory: EntityMemory, isDurable: Bool = false
+        _ alarms: [LocalAlarm], of entity: String, service: Int64? = nil, memory: EntityFenceState,
+        isDurable: Bool = false
     ) -> [Action] {
         let bytes = alarms.reduce(0) { $0 + $1.body.utf8.count }
         var verdict = Verdict(

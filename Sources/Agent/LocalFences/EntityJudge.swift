@@ -34,9 +34,9 @@ struct EntityJudge {
     var isNoting = true
     var counters = FenceMachine.Counters()
     /// By entity. The one that was judged last is last.
-    private(set) var memories: [(entity: ExactName, memory: EntityMemory)] = []
+    private(set) var memories: [(entity: ExactName, memory: EntityFenceState)] = []
     /// As it was last handed to the outbox, of the entity that is judged.
-    private var noted: EntityMemory?
+    private var noted: EntityFenceState?
     /// A point of the entity was judged since its memory was recalled. Before that the journal may have a newer memory than
     /// this one: a disk that refused to be read at the start shows it later.
     private var hasJudged = false
@@ -44,7 +44,7 @@ struct EntityJudge {
     private var storm = AlarmStorm()
 
     init(
-        _ source: AlarmScope.Source, memories: [(String, EntityMemory)], limits: FenceMachine.Limits,
+        _ source: AlarmScope.Source, memories: [(String, EntityFenceState)], limits: FenceMachine.Limits,
         outbox: AlarmOutbox.Limits
     ) {
         (self.source, self.limits) = (source, limits)
@@ -124,18 +124,18 @@ struct EntityJudge {
     mutating func forgetNoted() { (noted, hasJudged) = (nil, false) }
 
     /// What is remembered of an entity; nil when it was never judged.
-    func memory(of entity: String) -> EntityMemory? {
+    func memory(of entity: String) -> EntityFenceState? {
         memories.last { $0.entity == ExactName(entity) }?.memory
     }
 
     /// The points of this entity follow, as a process before or an earlier login has left it; nil: it is not remembered.
-    mutating func recall(_ entity: String, _ memory: EntityMemory?) {
-        remember(entity, memory ?? EntityMemory())
+    mutating func recall(_ entity: String, _ memory: EntityFenceState?) {
+        remember(entity, memory ?? EntityFenceState())
         hasJudged = false
     }
 
     /// A new set of fences has made another memory of the one that was judged.
-    mutating func remember(_ entity: String, _ memory: EntityMemory) {
+    mutating func remember(_ entity: String, _ memory: EntityFenceState) {
         memories[slot(of: entity)].memory = memory
         noted = nil
     }
@@ -173,7 +173,7 @@ struct EntityJudge {
             return memories.count - 1
         }
         if memories.count >= limits.entities { memories.removeFirst() }
-        memories.append((name, EntityMemory()))
+        memories.append((name, EntityFenceState()))
         return memories.count - 1
     }
 }

@@ -228,7 +228,7 @@ package struct FenceImportWork: Sendable {
     package let whole: FenceImports.Whole
     /// Of the machine when this began.
     fileprivate let changes: UInt64
-    fileprivate let book: FenceBook
+    fileprivate let table: LocalFenceTable
     fileprivate let entity: String?
     fileprivate let now: Timestamp
     fileprivate let since: Timestamp
@@ -236,8 +236,8 @@ package struct FenceImportWork: Sendable {
     /// What an import makes of the fences.
     package struct Done: Sendable {
         fileprivate let changes: UInt64
-        fileprivate let book: FenceBook
-        fileprivate let outcome: FenceBook.Imported
+        fileprivate let table: LocalFenceTable
+        fileprivate let outcome: LocalFenceTable.Imported
         fileprivate let since: Timestamp
         fileprivate let entity: String?
         fileprivate let field: FenceField?
@@ -248,18 +248,18 @@ package struct FenceImportWork: Sendable {
     ///
     /// - Throws: ``FenceRefusal``, which names the line.
     package func run() throws(FenceRefusal) -> Done {
-        var book = book
-        let outcome: FenceBook.Imported
+        var table = table
+        let outcome: LocalFenceTable.Imported
         do throws(FenceRefusal) {
-            outcome = try book.importing(
+            outcome = try table.importing(
                 whole.definitions, keeping: whole.kept, changes: whole.changes, file: whole.file, layer: whole.layer,
                 now: now, since: since)
         } catch {
             throw error.named(inLinesOf: whole)
         }
-        let field = entity.map { FenceMachine.field(of: book, for: $0) }
+        let field = entity.map { FenceMachine.field(of: table, for: $0) }
         return Done(
-            changes: changes, book: book, outcome: outcome, since: since, entity: entity, field: field?.0,
+            changes: changes, table: table, outcome: outcome, since: since, entity: entity, field: field?.0,
             notJudged: field?.1 ?? [])
     }
 }
@@ -272,7 +272,7 @@ extension FenceMachine {
     ) throws(FenceRefusal) -> FenceImportWork {
         try checkReadable()
         return FenceImportWork(
-            whole: whole, changes: changes, book: book, entity: judged?.entity,
+            whole: whole, changes: changes, table: table, entity: judged?.entity,
             now: Timestamp(milliseconds: now.milliseconds), since: nextPoint)
     }
 
@@ -282,13 +282,13 @@ extension FenceMachine {
     /// Puts an import in force that was worked out. Nil: the fences have changed meanwhile, so it must begin anew.
     package mutating func adopt(
         _ done: FenceImportWork.Done
-    ) -> (outcome: FenceBook.Imported, actions: [Action])? {
+    ) -> (outcome: LocalFenceTable.Imported, actions: [Action])? {
         guard changes == done.changes, unreadable == nil else { return nil }
-        let (before, outcome) = (book, done.outcome)
-        var new = done.book
+        let (before, outcome) = (table, done.outcome)
+        var new = done.table
         // Points of the meantime were judged without these fences.
         new.begin(outcome.created, reshaped: outcome.reshaped, since: nextPoint)
-        book = new
+        table = new
         judge.forget(outcome.deleted)
         watchMayHaveChanged(outcome.updated, from: before)
         let touched = outcome.created + outcome.updated + outcome.deleted

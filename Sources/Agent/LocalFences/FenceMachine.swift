@@ -6,13 +6,13 @@ package import TrackModel
 ///
 /// Every fix that passed the gates is judged while the agent gathers, by the time of the fixes: there is no timer for stays,
 /// windows and limits of speed. The parts are an ``AlarmOutbox`` for the alarms and their durable order, and a
-/// ``MemoryMachine`` for the fences on the disk. Knows no disk and no clock. Every `mutating func` is an event; do the
+/// ``DurableStateMachine`` for the fences on the disk. Knows no disk and no clock. Every `mutating func` is an event; do the
 /// actions in their order.
 package struct FenceMachine {
     package enum Action: Hashable, Sendable {
         case alarms(AlarmOutbox.Action)
-        /// `write` asks for ``FenceMachine/book`` as it is then.
-        case saving(MemoryMachine.Action)
+        /// `write` asks for ``FenceMachine/table`` as it is then.
+        case saving(DurableStateMachine.Action)
         /// The fence makes more than 60 alarms an hour for the entity; said once an hour.
         case storm(fence: Int32, name: String, entity: String)
         /// One point has caused more alarms than are told; so many are left out.
@@ -54,12 +54,12 @@ package struct FenceMachine {
     }
 
     private let limits: Limits
-    package internal(set) var book: FenceBook {
+    package internal(set) var table: LocalFenceTable {
         didSet { changes &+= 1 }
     }
     /// Grows with each change of the fences, of what their zones stand for, and of who is judged.
     private(set) var changes: UInt64 = 0
-    package private(set) var saving: MemoryMachine
+    package private(set) var saving: DurableStateMachine
     /// Why the fences on the disk could not be read: nothing may be written over them.
     package private(set) var unreadable: String?
     var judge: EntityJudge
@@ -67,13 +67,14 @@ package struct FenceMachine {
 
     /// `unreadable`: why the fences on the disk cannot be read; until they are, no fence changes.
     package init(
-        book: FenceBook = FenceBook(), memories: [(String, EntityMemory)] = [], unreadable: String? = nil,
+        table: LocalFenceTable = LocalFenceTable(), memories: [(String, EntityFenceState)] = [],
+        unreadable: String? = nil,
         limits: Limits = Limits(), outbox: AlarmOutbox.Limits = .init()
     ) {
         self.limits = limits
-        self.book = book
+        self.table = table
         self.unreadable = unreadable
-        saving = MemoryMachine(trouble: unreadable)
+        saving = DurableStateMachine(trouble: unreadable)
         judge = EntityJudge(.local, memories: memories, limits: limits, outbox: outbox)
         if unreadable == nil { forgetDeleted() }
     }
@@ -82,20 +83,20 @@ package struct FenceMachine {
     package var counters: Counters { judge.counters }
 
     /// The fences on the disk could not be read, and now they can be.
-    package mutating func opened(_ found: FenceBook) -> [Action] {
+    package mutating func opened(_ found: LocalFenceTable) -> [Action] {
         guard unreadable != nil else { return [] }
         unreadable = nil
-        let zones = book.zones
-        book = found
-        book.zones = zones.merging(found.zones) { _, new in new }
+        let zones = table.zones
+        table = found
+        table.zones = zones.merging(found.zones) { _, new in new }
         forgetDeleted()
-        saving = MemoryMachine()
+        saving = DurableStateMachine()
         return [.saving(.relieved)] + buildField()
     }
 
     /// Forgets fences that were deleted while the memories were not written.
     private mutating func forgetDeleted() {
-        let kept = book.fences
+        let kept = table.fences
         judge.forget { !kept.contains($0) }
     }
 
@@ -152,8 +153,8 @@ package struct FenceMachine {
             judged?.isFirst = false
             actions += fencesBegin(by: point.time)
         }
-        let (fences, zones) = (book.fences, book.zones)
-        let before = memory(of: now.entity) ?? EntityMemory()
+        let (fences, zones) = (table.fences, table.zones)
+        let before = memory(of: now.entity) ?? EntityFenceState()
         let near = judged?.field.near(point, before) {
             try? Self.plan(of: $0, for: now.entity, fences, zones)
         }
@@ -167,24 +168,24 @@ package struct FenceMachine {
 
     /// No fence comes to be later than a point that is judged now: another date was wrong.
     private mutating func fencesBegin(by time: Timestamp) -> [Action] {
-        guard book.timeBeganAnew(at: time) else { return [] }
+        guard table.timeBeganAnew(at: time) else { return [] }
         judged?.field.begin(by: time)
         return save()
     }
 
     mutating func buildField() -> [Action] {
         guard let entity = judged?.entity else { return [] }
-        let (field, actions) = Self.field(of: book, for: entity)
+        let (field, actions) = Self.field(of: table, for: entity)
         judged?.field = field
         return actions
     }
 
     /// The fences that watch an entity, and those of them that cannot be judged.
-    static func field(of book: FenceBook, for entity: String) -> (FenceField, [Action]) {
-        var (field, actions): (FenceField, [Action]) = (FenceField(count: book.fences.count), [])
-        for number in book.fences.numbers {
+    static func field(of table: LocalFenceTable, for entity: String) -> (FenceField, [Action]) {
+        var (field, actions): (FenceField, [Action]) = (FenceField(count: table.fences.count), [])
+        for number in table.fences.numbers {
             do throws(FenceError) {
-                guard let plan = try plan(of: number, for: entity, book.fences, book.zones) else { continue }
+                guard let plan = try plan(of: number, for: entity, table.fences, table.zones) else { continue }
                 field.add(plan)
             } catch {
                 actions.append(.notJudged(fence: number, reason: error.description))
@@ -208,7 +209,7 @@ package struct FenceMachine {
         _ definitions: [FenceDefinition], now: SystemTime
     ) throws(FenceRefusal) -> (fences: [Int32], actions: [Action]) {
         try checkReadable()
-        let numbers = try book.create(
+        let numbers = try table.create(
             definitions, now: Timestamp(milliseconds: now.milliseconds), since: nextPoint)
         return (numbers, changed(numbers))
     }
@@ -218,8 +219,8 @@ package struct FenceMachine {
         _ fence: Int32, _ definition: FenceDefinition, now: SystemTime
     ) throws(FenceRefusal) -> (edit: FenceEdit, actions: [Action]) {
         try checkReadable()
-        let before = book
-        let edit = try book.update(
+        let before = table
+        let edit = try table.update(
             fence, definition, now: Timestamp(milliseconds: now.milliseconds), since: nextPoint)
         watchMayHaveChanged([fence], from: before)
         return (edit, edit == .nothing ? [] : changed([fence]))
@@ -229,14 +230,14 @@ package struct FenceMachine {
     package mutating func delete(_ fences: [Int32]) throws(FenceRefusal) -> [Action] {
         try checkReadable()
         guard !fences.isEmpty else { return [] }
-        try book.delete(fences)
+        try table.delete(fences)
         judge.forget(fences)
         return changed(fences)
     }
 
     /// What the names of time zones stand for has been read; fences may name them now.
     package mutating func zonesRead(_ zones: [String: ZoneOffsets]) -> [Action] {
-        book.zones.merge(zones) { _, new in new }
+        table.zones.merge(zones) { _, new in new }
         return buildField()
     }
 
@@ -256,16 +257,16 @@ package struct FenceMachine {
     }
 
     /// An entity that a fence begins to watch is unknown to it; of one that it watches no more, the state goes.
-    mutating func watchMayHaveChanged(_ fences: [Int32], from before: FenceBook) {
+    mutating func watchMayHaveChanged(_ fences: [Int32], from before: LocalFenceTable) {
         for fence in fences {
             guard let old = before.fences.watch(of: fence),
-                let new = book.fences.watch(of: fence), old != new
+                let new = table.fences.watch(of: fence), old != new
             else { continue }
             for (entity, memory) in judge.memories {
                 guard old.contains(entity.text) != new.contains(entity.text) else { continue }
                 judge.forget(fence, of: entity)
                 guard new.contains(entity.text), let last = memory.lastTime else { continue }
-                book.join(fence, entity, since: last.adding(milliseconds: 1))
+                table.join(fence, entity, since: last.adding(milliseconds: 1))
             }
         }
     }
@@ -275,7 +276,7 @@ package struct FenceMachine {
         guard let entity = judged?.entity else { return save() }
         guard numbers.count <= 16 else { return buildField() + save() }
         for number in numbers {
-            if let plan = try? Self.plan(of: number, for: entity, book.fences, book.zones) {
+            if let plan = try? Self.plan(of: number, for: entity, table.fences, table.zones) {
                 judged?.field.put(plan)
             } else {
                 judged?.field.remove(number)
@@ -294,14 +295,14 @@ package struct FenceMachine {
     }
 
     /// An event of the fences' own file: `asked`, `written`, `failed` or `timerFired`.
-    package mutating func saving(_ event: (inout MemoryMachine) -> [MemoryMachine.Action]) -> [Action] {
+    package mutating func saving(_ event: (inout DurableStateMachine) -> [DurableStateMachine.Action]) -> [Action] {
         event(&saving).map(Action.saving)
     }
 
     // MARK: Questions
 
     /// What is remembered of an entity; nil when it was never judged.
-    package func memory(of entity: String) -> EntityMemory? { judge.memory(of: entity) }
+    package func memory(of entity: String) -> EntityFenceState? { judge.memory(of: entity) }
 }
 
 extension FenceMachine.Action {

@@ -3,7 +3,7 @@ package import Geofencing
 package import TrackModel
 
 /// Chooses fences. A fence must match all conditions.
-package struct FenceFilter: Hashable, Sendable {
+package struct LocalFenceFilter: Hashable, Sendable {
     package var fences: Set<Int32>?
     package var name: String?
     package var group: String?
@@ -45,7 +45,7 @@ extension FenceMachine {
     /// Why a fence is not judged; nil when it is.
     package func trouble(of fence: LocalFence) -> String? {
         do throws(FenceError) {
-            _ = try fence.plan(for: "", book.zones)
+            _ = try fence.plan(for: "", table.zones)
             return nil
         } catch {
             return error.description
@@ -54,15 +54,15 @@ extension FenceMachine {
 
     /// How many fences watch an entity, and how many of them it is inside of.
     package func counts(of entity: String) -> (watching: Int, inside: Int) {
-        let watching = book.fences.numbers.count { book.fences.watch(of: $0)?.contains(entity) ?? false }
+        let watching = table.fences.numbers.count { table.fences.watch(of: $0)?.contains(entity) ?? false }
         return (watching, memory(of: entity)?.pairs.count { $0.place == .in } ?? 0)
     }
 
     /// The fences that match, in the order of their numbers, and whether more do.
-    package func list(_ filter: FenceFilter) -> (fences: [LocalFence], isCut: Bool) {
+    package func list(_ filter: LocalFenceFilter) -> (fences: [LocalFence], isCut: Bool) {
         var found: [LocalFence] = []
-        for number in book.fences.numbers where filter.mayMatch(number) {
-            guard let fence = book.fences[number], filter.matches(fence.fence) else { continue }
+        for number in table.fences.numbers where filter.mayMatch(number) {
+            guard let fence = table.fences[number], filter.matches(fence.fence) else { continue }
             guard found.count < filter.limit else { return (found, true) }
             found.append(fence)
         }
@@ -71,8 +71,8 @@ extension FenceMachine {
 
     /// Where an entity is with regard to the fences that match and watch it, as its alarms told it. A place that was never
     /// judged is unknown.
-    package func status(of entity: String, _ filter: FenceFilter = FenceFilter()) -> [LocalFenceStatus] {
-        let memory = memory(of: entity) ?? EntityMemory()
+    package func status(of entity: String, _ filter: LocalFenceFilter = LocalFenceFilter()) -> [LocalFenceStatus] {
+        let memory = memory(of: entity) ?? EntityFenceState()
         return plans(of: entity, filter).map { plan, name in
             LocalFenceStatus(fence: plan.id, name: name, status: memory.status(of: plan))
         }
@@ -80,17 +80,17 @@ extension FenceMachine {
 
     /// Where an assumed place is: pure geometry, without margins. It changes nothing.
     package func status(
-        of entity: String, at place: Coordinate, _ filter: FenceFilter = FenceFilter()
+        of entity: String, at place: Coordinate, _ filter: LocalFenceFilter = LocalFenceFilter()
     ) -> [LocalFenceStatus] {
         plans(of: entity, filter).map { plan, name in
             LocalFenceStatus(fence: plan.id, name: name, status: FenceStatus(of: plan, at: place))
         }
     }
 
-    private func plans(of entity: String, _ filter: FenceFilter) -> [(FencePlan, String)] {
+    private func plans(of entity: String, _ filter: LocalFenceFilter) -> [(FencePlan, String)] {
         list(filter).fences.compactMap { fence in
             guard fence.fence.definition.watch.contains(entity),
-                let plan = try? fence.plan(for: entity, book.zones)
+                let plan = try? fence.plan(for: entity, table.zones)
             else { return nil }
             return (plan, fence.fence.definition.name)
         }
@@ -99,7 +99,7 @@ extension FenceMachine {
 
 extension ServerFenceMachine {
     /// The fences that match, in the order of their numbers, and whether more do.
-    package func list(_ filter: FenceFilter) -> (fences: [ServerFence], isCut: Bool) {
+    package func list(_ filter: LocalFenceFilter) -> (fences: [ServerFence], isCut: Bool) {
         var found: [ServerFence] = []
         for number in set.fences.numbers {
             guard let fence = set.fences[number], filter.matches(fence.fence) else { continue }
@@ -115,10 +115,10 @@ extension ServerFenceMachine {
     /// Where the entity is with regard to the fences that match, as its alarms told it; with `place`, where an assumed place
     /// is. Another entity has no fences here.
     package func status(
-        of entity: String, at place: Coordinate? = nil, _ filter: FenceFilter
+        of entity: String, at place: Coordinate? = nil, _ filter: LocalFenceFilter
     ) -> [LocalFenceStatus] {
         guard ExactName(entity) == ExactName(set.entity) else { return [] }
-        let memory = memory ?? EntityMemory()
+        let memory = memory ?? EntityFenceState()
         return list(filter).fences.compactMap { fence in
             guard let plan = try? set.plan(of: fence) else { return nil }
             return LocalFenceStatus(

@@ -22,8 +22,8 @@ package protocol KeepableFence: Hashable, Sendable {
 
     /// `isKnown`: a fence was made from the same bytes before.
     ///
-    /// - Throws: ``MemoryCodingError`` for bytes that no version of this program wrote.
-    init(number: Int32, encoded bytes: [UInt8], isKnown: Bool) throws(MemoryCodingError)
+    /// - Throws: ``FenceStateCodingError`` for bytes that no version of this program wrote.
+    init(number: Int32, encoded bytes: [UInt8], isKnown: Bool) throws(FenceStateCodingError)
 }
 
 /// Fences by their numbers, each as the bytes that the disk has of it, packed.
@@ -77,8 +77,8 @@ package struct Kept<Value: KeepableFence>: Hashable, Sendable {
 
     /// Adds a fence that the disk has given.
     ///
-    /// - Throws: ``MemoryCodingError`` for bytes that no version of this program wrote.
-    package mutating func add(_ number: Int32, encoded bytes: [UInt8]) throws(MemoryCodingError) {
+    /// - Throws: ``FenceStateCodingError`` for bytes that no version of this program wrote.
+    package mutating func add(_ number: Int32, encoded bytes: [UInt8]) throws(FenceStateCodingError) {
         put(try Value(number: number, encoded: bytes, isKnown: false), as: bytes)
     }
 
@@ -148,7 +148,7 @@ package typealias KeptFences = Kept<LocalFence>
 
 extension Kept where Value == LocalFence {
     /// Whom the fence watches; nil when there is none of this number.
-    package func watch(of number: Int32) -> FenceWatch? { facts(of: number) }
+    package func watch(of number: Int32) -> FenceSubjects? { facts(of: number) }
 }
 
 /// Reads numbers of fixed length, the lowest byte first.
@@ -164,28 +164,28 @@ struct FixedBytes {
 
     var remaining: [UInt8] { Array(rest) }
 
-    mutating func take(_ count: Int) throws(MemoryCodingError) -> ArraySlice<UInt8> {
+    mutating func take(_ count: Int) throws(FenceStateCodingError) -> ArraySlice<UInt8> {
         guard count >= 0, rest.count >= count else {
-            throw MemoryCodingError(description: "\(what) ends too early")
+            throw FenceStateCodingError(description: "\(what) ends too early")
         }
         defer { rest = rest.dropFirst(count) }
         return rest.prefix(count)
     }
 
-    mutating func integer<Integer: FixedWidthInteger>(_: Integer.Type = Integer.self) throws(MemoryCodingError)
+    mutating func integer<Integer: FixedWidthInteger>(_: Integer.Type = Integer.self) throws(FenceStateCodingError)
         -> Integer
     {
         try take(Integer.bitWidth / 8).reversed().reduce(Integer.zero) { $0 << 8 | Integer(truncatingIfNeeded: $1) }
     }
 
     /// Bytes behind their number.
-    mutating func counted() throws(MemoryCodingError) -> [UInt8] {
+    mutating func counted() throws(FenceStateCodingError) -> [UInt8] {
         Array(try take(Int(try integer(UInt32.self))))
     }
 
-    mutating func text() throws(MemoryCodingError) -> String {
+    mutating func text() throws(FenceStateCodingError) -> String {
         guard let text = String(validating: try counted(), as: UTF8.self) else {
-            throw MemoryCodingError(description: "\(what) has a text that is not UTF-8")
+            throw FenceStateCodingError(description: "\(what) has a text that is not UTF-8")
         }
         return text
     }

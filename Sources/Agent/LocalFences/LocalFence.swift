@@ -37,7 +37,7 @@ package struct LocalFence: KeepableFence {
 
     package var number: Int32 { fence.id }
     /// Whom the fence watches.
-    package var facts: FenceWatch { fence.definition.watch }
+    package var facts: FenceSubjects { fence.definition.watch }
     package var vertexCount: Int { fence.definition.shape.vertexCount }
 
     /// What is judged for an entity.
@@ -85,14 +85,14 @@ package struct LocalFence: KeepableFence {
         return places
     }
 
-    package init(number: Int32, encoded bytes: [UInt8], isKnown: Bool = false) throws(MemoryCodingError) {
+    package init(number: Int32, encoded bytes: [UInt8], isKnown: Bool = false) throws(FenceStateCodingError) {
         var rest = FixedBytes(bytes, of: "fence \(number)")
         since = Timestamp(milliseconds: try rest.integer())
         revised = Timestamp(milliseconds: try rest.integer())
         for _ in 0..<(try rest.integer(UInt8.self)) {
             let length = Int(try rest.integer(UInt8.self))
             guard let name = String(validating: try rest.take(length), as: UTF8.self) else {
-                throw MemoryCodingError(description: "fence \(number) names an entity that is not UTF-8")
+                throw FenceStateCodingError(description: "fence \(number) names an entity that is not UTF-8")
             }
             joined.append(Joined(entity: ExactName(name), since: Timestamp(milliseconds: try rest.integer())))
         }

@@ -5,7 +5,7 @@ package import TrackStore
 /// Decides which services are served now, and what becomes of alarms after a try. No I/O, no clock.
 package struct CallbackMachine: Hashable, Sendable {
     /// What the operator of this server should know.
-    package enum News: Hashable, Sendable {
+    package enum OperatorNotice: Hashable, Sendable {
         /// The service's URL takes no alarms any more, and why.
         case failing(String)
         case working
@@ -51,17 +51,17 @@ package struct CallbackMachine: Hashable, Sendable {
     }
 
     /// The store has refused what sending for a service needs; nil: what all need.
-    package mutating func storeFailed(_ reason: String, of service: ServiceID?) -> News? {
+    package mutating func storeFailed(_ reason: String, of service: ServiceID?) -> OperatorNotice? {
         storeFailing.insert(service).inserted ? .storeFailing(reason) : nil
     }
 
     /// The store has done it.
-    package mutating func storeWorked(of service: ServiceID?) -> News? {
+    package mutating func storeWorked(of service: ServiceID?) -> OperatorNotice? {
         storeFailing.remove(service) == nil ? nil : .storeWorking
     }
 
     /// Returns what an answer changes.
-    package mutating func note(_ answer: CallbackAnswer, of service: ServiceID) -> News? {
+    package mutating func note(_ answer: CallbackAnswer, of service: ServiceID) -> OperatorNotice? {
         switch answer {
         case .taken: failing.remove(service) == nil ? nil : .working
         case .failed(let reason): failing.insert(service).inserted ? .failing(reason) : nil

@@ -33,7 +33,7 @@ package struct EnrolmentCall: Sendable {
 }
 
 /// Who answers claims and renewals for a listener.
-package protocol EnrolmentAnswering: Sendable {
+package protocol EnrolmentResponder: Sendable {
     func answer(_ call: EnrolmentCall) async -> EnrolmentReply
     /// For a call that came without TLS, whose body nobody looks at.
     func refusePlainHTTP(from address: String?) -> EnrolmentReply
@@ -72,7 +72,7 @@ package enum EnrolmentBody {
     package static func claim(_ body: [UInt8]) throws(EnrolmentRefusal) -> Claim {
         let object = try object(body)
         guard let token = try text("token", object) else { throw refusal("token is missing: it is a text") }
-        guard EnrollmentToken.isOne(token) else {
+        guard EnrolmentToken.isOne(token) else {
             throw EnrolmentRefusal(
                 .tokenUnknown, "the token is none: it has the form et_ and 32 characters. Copy the whole line")
         }

@@ -56,7 +56,7 @@ package struct EnrolmentLimits: Sendable {
     private let rates: Rates
     private var addresses: RequestBuckets
     private var sites: RequestBuckets
-    private var tokens: [TokenHash: TokenTurns] = [:]
+    private var tokens: [TokenHash: TokenRateLimits] = [:]
     private var looks: RequestBucket?
 
     package init(_ rates: Rates = Rates()) {
@@ -87,7 +87,7 @@ package struct EnrolmentLimits: Sendable {
         {
             tokens[oldest.key] = nil
         }
-        var turns = tokens[hash] ?? TokenTurns(rates, at: now)
+        var turns = tokens[hash] ?? TokenRateLimits(rates, at: now)
         if now >= turns.goodUntil { giveBack(origin) }
         turns.goodUntil = now + Self.goodFor
         tokens[hash] = turns
@@ -120,12 +120,12 @@ package struct EnrolmentLimits: Sendable {
 /// The turns of those who show one good token, all of them and those of each address.
 ///
 /// One address gets at most half of what there is, so that one who has the token cannot keep out all others.
-struct TokenTurns: Sendable {
+struct TokenRateLimits: Sendable {
     /// Addresses that are remembered.
     static let mostAddresses = 64
 
     /// Who comes when.
-    private struct Turns {
+    private struct Allowance {
         var bucket: RequestBucket
         /// When the next box that is told to wait may come.
         var nextPlace: MonotonicTime
@@ -144,19 +144,19 @@ struct TokenTurns: Sendable {
 
     var goodUntil: MonotonicTime
     private let rates: EnrolmentLimits.Rates
-    private var all: Turns
-    private var addresses: [String: Turns] = [:]
+    private var all: Allowance
+    private var addresses: [String: Allowance] = [:]
 
     init(_ rates: EnrolmentLimits.Rates, at now: MonotonicTime) {
         self.rates = rates
         goodUntil = now
-        all = Turns(rates.token, at: now)
+        all = Allowance(rates.token, at: now)
     }
 
     /// Nil: it is his turn. Otherwise the seconds after which it is.
     mutating func arrives(from address: String, at now: MonotonicTime) -> Int64? {
         all.bucket.fill(rates.token, at: now)
-        var own = addresses[address] ?? Turns(rates.tokenFromAddress, at: now)
+        var own = addresses[address] ?? Allowance(rates.tokenFromAddress, at: now)
         own.bucket.fill(rates.tokenFromAddress, at: now)
         defer { keep(own, address) }
         guard own.bucket.canPay else { return own.place(rates.tokenFromAddress, longest: rates.longestWait, at: now) }
@@ -166,7 +166,7 @@ struct TokenTurns: Sendable {
         return nil
     }
 
-    private mutating func keep(_ turns: Turns, _ address: String) {
+    private mutating func keep(_ turns: Allowance, _ address: String) {
         if addresses[address] == nil, addresses.count >= Self.mostAddresses,
             let fullest = addresses.max(by: { $0.value.bucket.credit < $1.value.bucket.credit })
         {

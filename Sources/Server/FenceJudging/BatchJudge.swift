@@ -68,7 +68,8 @@ package struct BatchJudge: Sendable {
 
     /// Points that one set judges, in the order of their times.
     private mutating func judge(
-        _ points: ArraySlice<FencePoint>, _ memory: inout EntityMemory, by set: JudgingFences, _ verdict: inout Verdict,
+        _ points: ArraySlice<FencePoint>, _ memory: inout EntityFenceState, by set: JudgingFences,
+        _ verdict: inout Verdict,
         caused: (FenceAlarm, FenceLabel, _ isStale: Bool, inout AlarmBudget) -> CausedAlarm
     ) {
         let (everyones, own) = (set.everyones.set, set.own?.set)

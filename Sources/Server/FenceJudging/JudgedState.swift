@@ -9,7 +9,7 @@ package struct JudgedState: Hashable, Sendable {
         let received: Timestamp
     }
 
-    package internal(set) var memory = EntityMemory()
+    package internal(set) var memory = EntityFenceState()
     /// When the server received the points that the memory has.
     private var receipts: [Receipt] = []
 
@@ -26,7 +26,7 @@ package struct JudgedState: Hashable, Sendable {
     var newestReceived: Timestamp? { memory.lastTime.flatMap(received) }
 
     /// The memory went on with points that the server received at `now`.
-    mutating func went(on memory: EntityMemory, at now: Timestamp) {
+    mutating func went(on memory: EntityFenceState, at now: Timestamp) {
         let former = self.memory.lastTime ?? Timestamp(milliseconds: .min)
         receipts = memory.points.compactMap { point in
             let received = point.time > former ? now : self.received(point.time)
@@ -46,19 +46,20 @@ package struct JudgedState: Hashable, Sendable {
         return bytes + memory.encoded
     }
 
-    /// - Throws: ``MemoryCodingError`` for bytes that no version of this program wrote.
-    package init(encoded bytes: [UInt8]) throws(MemoryCodingError) {
+    /// - Throws: ``FenceStateCodingError`` for bytes that no version of this program wrote.
+    package init(encoded bytes: [UInt8]) throws(FenceStateCodingError) {
         guard bytes.count >= 2, bytes[0] == Self.version else {
-            throw MemoryCodingError(description: "a fence state has format \(bytes.first ?? 0), not \(Self.version)")
+            throw FenceStateCodingError(
+                description: "a fence state has format \(bytes.first ?? 0), not \(Self.version)")
         }
         let end = 2 + Int(bytes[1]) * 16
         guard bytes.count >= end else {
-            throw MemoryCodingError(description: "a fence state of \(bytes.count) bytes is too short")
+            throw FenceStateCodingError(description: "a fence state of \(bytes.count) bytes is too short")
         }
         receipts = stride(from: 2, to: end, by: 16).map { start in
             Receipt(time: Self.time(bytes[start..<start + 8]), received: Self.time(bytes[start + 8..<start + 16]))
         }
-        memory = try EntityMemory(encoded: Array(bytes[end...]))
+        memory = try EntityFenceState(encoded: Array(bytes[end...]))
     }
 
     private static func append(_ number: Int64, to bytes: inout [UInt8]) {

@@ -44,14 +44,14 @@ package struct JudgingFences: Sendable {
 package struct VehicleFences: Sendable {
     /// Fences in another revision than the present one, and fences that were new to the vehicle or moved: with those that
     /// watch the entity by name, they are its own.
-    private var own: [(fence: WatchedFence, former: OwnFences.Former)] = []
+    private var own: [(fence: SubjectFence, former: OwnFences.Former)] = []
     private var replaced: [Int32: Timestamp] = [:]
     private let used: FencesUsed
 
     /// `named`: the present fences that watch the entity by name. `changes`: since the version that was used. `taken`: since
     /// the version that the vehicle had before it; nil when it had none.
     package init(
-        _ used: FencesUsed, named: [WatchedFence], changes: [FenceDifference.Change], taken: [FenceDifference.Change]?
+        _ used: FencesUsed, named: [SubjectFence], changes: [FenceDifference.Change], taken: [FenceDifference.Change]?
     ) {
         self.used = used
         let formers = Dictionary((taken ?? []).map { ($0.fence, $0) }, uniquingKeysWith: { first, _ in first })
@@ -62,7 +62,7 @@ package struct VehicleFences: Sendable {
                 // One that watches the entity neither before nor now is no change; between the two it was new.
                 let isNew = taken != nil && formers[change.fence] == nil
                 let before = isNew ? .init(fence: change.fence, former: nil, present: nil) : formers[change.fence]
-                add(WatchedFence(record: record, since: former.since), before)
+                add(SubjectFence(record: record, since: former.since), before)
                 if change.present?.record.fence.revision != former.fence.revision {
                     replaced[change.fence] = former.replaced
                 }
@@ -78,7 +78,7 @@ package struct VehicleFences: Sendable {
         }
     }
 
-    private mutating func add(_ fence: WatchedFence, _ taken: FenceDifference.Change?) {
+    private mutating func add(_ fence: SubjectFence, _ taken: FenceDifference.Change?) {
         let former: OwnFences.Former =
             switch taken {
             case nil: .unchanged

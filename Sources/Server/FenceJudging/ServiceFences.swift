@@ -91,7 +91,7 @@ package struct OwnFences: Sendable {
     let labels: [Int32: FenceLabel]
 
     /// Nil when there are none.
-    package init?(_ fences: [WatchedFence], zones: @escaping ZoneTable) {
+    package init?(_ fences: [SubjectFence], zones: @escaping ZoneTable) {
         self.init(fences.map { (fence: $0, former: .unchanged) }, zones: zones)
     }
 
@@ -108,7 +108,7 @@ package struct OwnFences: Sendable {
     }
 
     /// Nil when there are none.
-    init?(_ fences: [(fence: WatchedFence, former: Former)], zones: @escaping ZoneTable) {
+    init?(_ fences: [(fence: SubjectFence, former: Former)], zones: @escaping ZoneTable) {
         var plans: [FencePlan] = []
         var labels: [Int32: FenceLabel] = [:]
         for (watched, former) in fences {
@@ -134,7 +134,7 @@ struct FenceLabel: Hashable, Sendable {
     let group: String?
     let reactions: [FenceReaction]
     /// Kept only for those that are told remotely.
-    let watch: FenceWatch
+    let watch: FenceSubjects
 
     init(_ fence: Fence) {
         name = fence.definition.name

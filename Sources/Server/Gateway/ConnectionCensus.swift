@@ -1,4 +1,4 @@
-import Admission
+import ConnectionLimits
 import NIOCore
 import Synchronization
 import TrackModel
@@ -15,7 +15,7 @@ final class ConnectionCensus: Sendable {
         /// How many came before each.
         var arrivals: [ObjectIdentifier: UInt64] = [:]
         var next: UInt64 = 0
-        var table: AdmissionTable<ObjectIdentifier>
+        var table: ConnectionTable<ObjectIdentifier>
         var sessions = SessionShares()
         /// Nobody may come any more.
         var isClosed = false
@@ -29,7 +29,7 @@ final class ConnectionCensus: Sendable {
 
     init(limits: GatewayLimits) {
         places = limits.connections
-        let table = AdmissionTable<ObjectIdentifier>(
+        let table = ConnectionTable<ObjectIdentifier>(
             .init(
                 connections: limits.connections, perAddress: limits.connectionsPerAddress,
                 lobby: GatewayLimits.lobby(beside: limits.connections)))

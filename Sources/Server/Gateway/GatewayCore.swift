@@ -23,13 +23,13 @@ package final class GatewayCore: Sendable {
     let registry: SessionRegistry
     /// How often vehicles have logged in.
     let logins: Mutex<LoginRates>
-    let pushDesk: PushDesk
-    private let keyWatch: KeyWatch
-    private let deviceWatch: DeviceWatch
-    private let serviceWatch: ServiceWatch
-    private let fenceDesk: FenceNewsDesk
-    let clones: CloneDesk
-    let health: HealthDesk
+    let pushDispatcher: PushDispatcher
+    private let keyRevocations: KeyRevocationPoller
+    private let deviceChanges: DeviceChangePoller
+    private let serviceDeletions: ServiceDeletionPoller
+    private let fenceJudge: FenceChangeFeed
+    let clones: CloneEnforcement
+    let health: HealthReportWriter
     let fences: FenceReading
     let census: ConnectionCensus
     let counters: GatewayCounters
@@ -55,16 +55,18 @@ package final class GatewayCore: Sendable {
         logins = Mutex(LoginRates(limits))
         callShares = Mutex(CallShares(limits))
         self.ingest = ingest
-        pushDesk = PushDesk(store: store, registry: registry, counters: counters, sleep: tasks.sleep, logger: logger)
-        keyWatch = KeyWatch(store: store, registry: registry, sleep: tasks.sleep, now: now, logger: logger)
+        pushDispatcher = PushDispatcher(
+            store: store, registry: registry, counters: counters, sleep: tasks.sleep, logger: logger)
+        keyRevocations = KeyRevocationPoller(
+            store: store, registry: registry, sleep: tasks.sleep, now: now, logger: logger)
         let lines = SenderLog(logger)
         self.lines = lines
-        clones = CloneDesk(store: store, registry: registry, lines: lines)
-        deviceWatch = DeviceWatch(
+        clones = CloneEnforcement(store: store, registry: registry, lines: lines)
+        deviceChanges = DeviceChangePoller(
             store: store, registry: registry, clones: clones, sleep: tasks.sleep, logger: logger)
-        serviceWatch = ServiceWatch(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
-        fenceDesk = FenceNewsDesk(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
-        health = HealthDesk(store: store, registry: registry, tasks: tasks, logger: logger)
+        serviceDeletions = ServiceDeletionPoller(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
+        fenceJudge = FenceChangeFeed(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
+        health = HealthReportWriter(store: store, registry: registry, tasks: tasks, logger: logger)
         fences = FenceReading(store, executor: tasks.executor, zones: ingest.zones) { service, unreadable in
             for fence in unreadable {
                 lines.write(
@@ -94,7 +96,7 @@ package final class GatewayCore: Sendable {
         }
         guard isAdmitted else {
             counters.add(to: \.turnedAway)
-            throw TurnedAway()
+            throw ConnectionRefused()
         }
         channel.closeFuture.whenComplete { [census] _ in census.leave(channel) }
         counters.add(to: \.accepted)
@@ -130,10 +132,10 @@ package final class GatewayCore: Sendable {
     /// Looks for messages to agents, for their outcomes, for keys that end, for changed devices and deleted services, and tells it how vehicles are, until ``takeNothingMore()``.
     package func watchStore() async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.keyWatch.run() }
-            group.addTask { await self.deviceWatch.run() }
-            group.addTask { await self.serviceWatch.run() }
-            group.addTask { await self.fenceDesk.run() }
+            group.addTask { await self.keyRevocations.run() }
+            group.addTask { await self.deviceChanges.run() }
+            group.addTask { await self.serviceDeletions.run() }
+            group.addTask { await self.fenceJudge.run() }
             group.addTask { await self.health.run() }
             group.addTask {
                 while !Task.isCancelled {
@@ -141,7 +143,7 @@ package final class GatewayCore: Sendable {
                     self.lines.tellLeftOut()
                 }
             }
-            await pushDesk.run()
+            await pushDispatcher.run()
             group.cancelAll()
         }
     }
@@ -150,7 +152,7 @@ package final class GatewayCore: Sendable {
     package func takeNothingMore() {
         census.close()
         for link in registry.links { link.perform { $0.drain() } }
-        pushDesk.finish()
+        pushDispatcher.finish()
     }
 
     /// Returns when every session has heard of ``takeNothingMore()`` and what they submitted is settled.
@@ -169,4 +171,4 @@ package final class GatewayCore: Sendable {
 }
 
 /// Closes a connection for which there is no room, before its handshake.
-private struct TurnedAway: Error {}
+private struct ConnectionRefused: Error {}

@@ -180,12 +180,13 @@ final class SessionRegistry: Sendable {
     }
 
     /// The sessions of a device, to tell computers apart; none when it has only one.
-    func twins(of device: DeviceID) -> [(session: TwinRules.Session, entity: EntityKey)] {
+    func twins(of device: DeviceID) -> [(session: CertificateSharingRules.Session, entity: EntityKey)] {
         state.withLock { state in
             guard let numbers = state.byAccess[.device(device)], numbers.count > 1 else { return [] }
             return numbers.sorted().compactMap { number in
                 guard let entry = state.entries[number] else { return nil }
-                let session = TwinRules.Session(number: number, address: entry.info.address, start: entry.start)
+                let session = CertificateSharingRules.Session(
+                    number: number, address: entry.info.address, start: entry.start)
                 return (session, EntityKey(service: entry.info.service, name: entry.info.entity))
             }
         }

@@ -20,12 +20,12 @@ package final class ClockGuard: Sendable {
 
     /// A sentence that says why the server may take no points at this time of its clock; nil when it may.
     package func problem(at now: Timestamp) -> String? {
-        let (problem, isNews) = state.withLock { state in
+        let (problem, isNew) = state.withLock { state in
             let problem = state.rule.problem(at: now)
             defer { state.isWrong = problem != nil }
             return (problem, state.isWrong != (problem != nil))
         }
-        guard isNews else { return problem }
+        guard isNew else { return problem }
         if let problem {
             logger.error(
                 "no points are taken: the server's clock is wrong",

@@ -1,7 +1,7 @@
 /// The jobs that wait for the writer. Decides which jobs go into the next transaction, and who may add jobs. No I/O.
 struct IngestQueue {
     private let capacity: Int
-    private var waitingJobs = TurnQueue<IngestSender, IngestJob>()
+    private var waitingJobs = DeficitRoundRobin<IngestSender, IngestJob>()
     /// How many jobs were added so far. It is also the number of the last job.
     private(set) var added: UInt64 = 0
     /// The least number of a job in the transaction that runs now; nil when none runs.
@@ -62,7 +62,7 @@ struct IngestQueue {
 
     /// The jobs of the next transaction; nil when no job waits. Call ``settle(_:failed:)`` before the next call.
     mutating func takeGroup(_ limits: IngestLimits) -> [IngestJob]? {
-        let bounds = TurnQueue<IngestSender, IngestJob>.Limits(
+        let bounds = DeficitRoundRobin<IngestSender, IngestJob>.Limits(
             items: limits.groupBatches, bytes: limits.groupBytes, rows: limits.groupRows)
         let group = waitingJobs.take(bounds, bytes: \.cost)
         guard !group.isEmpty else { return nil }

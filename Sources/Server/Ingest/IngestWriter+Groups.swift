@@ -20,8 +20,8 @@ extension IngestWriter {
         let mayRetry = !limits.retries.isEmpty
         var results: [BatchResult]
         do throws(TrackStoreError) {
-            let rows = SenderRows(group.map(\.owner.sender), most: limits.groupRows)
-            var judged = try await desk.judge(group.map(\.batch), of: rows)
+            let rows = SenderRowCounts(group.map(\.owner.sender), most: limits.groupRows)
+            var judged = try await fenceJudge.judge(group.map(\.batch), of: rows)
             if let kept = share(of: group, judged) {
                 (group, judged) = (kept.map { group[$0] }, kept.map { judged[$0] })
             }
@@ -111,7 +111,7 @@ extension IngestWriter {
 
     private func judgeAndStore(_ batches: [IngestBatch], mayRetry: Bool) async -> [BatchResult] {
         do throws(TrackStoreError) {
-            return await store(try await desk.judge(batches), mayRetry: mayRetry)
+            return await store(try await fenceJudge.judge(batches), mayRetry: mayRetry)
         } catch {
             return failed(error, batches, mayRetry: mayRetry)
         }
@@ -123,7 +123,7 @@ extension IngestWriter {
 
     private func store(_ judged: [JudgedBatch], mayRetry: Bool) async -> [BatchResult] {
         let outcomes = await store(judged.map(\.batch), mayRetry: mayRetry)
-        let (alarms, unreadable) = await desk.settle(judged, outcomes)
+        let (alarms, unreadable) = await fenceJudge.settle(judged, outcomes)
         let kept = zip(judged, outcomes).filter { $0.1.isKept }.map(\.0)
         let (late, ahead) = (kept.reduce(0) { $0 + $1.late }, kept.reduce(0) { $0 + $1.ahead })
         let (untold, messages) = (kept.reduce(0) { $0 + $1.untoldAlarms }, kept.reduce(0) { $0 + $1.untoldMessages })
@@ -154,8 +154,8 @@ extension IngestWriter {
     /// batches read them.
     package func prepareFences() async {
         do throws(TrackStoreError) {
-            try await desk.prepare(try await store.services().map(\.id), atMost: Self.mostPrepared)
-            let unreadable = await desk.unreadable
+            try await fenceJudge.prepare(try await store.services().map(\.id), atMost: Self.mostPrepared)
+            let unreadable = await fenceJudge.unreadable
             counters.change { $0.unreadableFences = unreadable }
         } catch {
             logger.error("fences could not be read yet", metadata: ["reason": "\(error.detail)"])
@@ -166,19 +166,19 @@ extension IngestWriter {
     /// it now and then.
     /// It also says what was not told of entities that made too many alarms. `now`: by the server's clock.
     package func followFences(at now: Timestamp) {
-        state.withLock { $0.wantsNews = now }
+        state.withLock { $0.wantsNotices = now }
         wake.yield()
     }
 
     func hearOfFences() async {
         let wanted = state.withLock { state in
-            defer { state.wantsNews = nil }
-            return state.wantsNews
+            defer { state.wantsNotices = nil }
+            return state.wantsNotices
         }
         // What fails here fails again with the next batch, which tells it.
         guard let now = wanted else { return }
-        _ = try? await desk.hear()
-        await desk.tellUntold(at: now)
+        _ = try? await fenceJudge.hear()
+        await fenceJudge.tellUntold(at: now)
     }
 }
 

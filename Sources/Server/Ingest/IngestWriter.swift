@@ -1,6 +1,6 @@
-package import Exposition
 package import FenceJudging
 package import Logging
+package import MetricsText
 import Synchronization
 import Systemd
 import TrackModel
@@ -20,7 +20,7 @@ package final class IngestWriter: Sendable {
         /// Whether the last transaction failed.
         var isStoreFailing = false
         /// When somebody has asked that the desk hears of changed fences; nil: nobody has.
-        var wantsNews: Timestamp?
+        var wantsNotices: Timestamp?
 
         mutating func takeDueWaiters() -> [AsyncStream<Void>.Continuation] {
             guard !waiters.isEmpty else { return [] }
@@ -38,7 +38,7 @@ package final class IngestWriter: Sendable {
     /// Says whether the server may take points. Ask it before you check the times of points.
     package let clock: ClockGuard
     let counters = IngestCounters()
-    let desk: FenceDesk
+    let fenceJudge: IngestFenceJudge
     /// What the names of time zones stand for.
     package let zones: ZoneTable
     let requestNumbers = Atomic<UInt64>(0)
@@ -52,7 +52,8 @@ package final class IngestWriter: Sendable {
     ) {
         self.store = store
         self.zones = zones
-        desk = FenceDesk(store, zones: zones, logger: logger, executor: tasks.executor, output: limits.output)
+        fenceJudge = IngestFenceJudge(
+            store, zones: zones, logger: logger, executor: tasks.executor, output: limits.output)
         self.limits = limits
         self.tasks = tasks
         self.logger = logger

@@ -1,5 +1,5 @@
-package import Exposition
 package import Logging
+package import MetricsText
 package import RoadMatching
 import Synchronization
 import Systemd
@@ -13,17 +13,17 @@ package final class RoadClient: Roads {
         /// Calls under way at a time, of all requests together.
         package var concurrency: Int
         /// Milliseconds of one call, and of all calls for one request.
-        package var callPatience: Int64
-        package var requestPatience: Int64
+        package var callTimeout: Int64
+        package var requestTimeout: Int64
         /// What the operator's vehicles are.
         package var driving: RoadCosting
 
         package init(
-            concurrency: Int = 4, callPatience: Int64 = RoadDeadlines.call,
-            requestPatience: Int64 = RoadDeadlines.request, driving: RoadCosting = .car
+            concurrency: Int = 4, callTimeout: Int64 = RoadDeadlines.call,
+            requestTimeout: Int64 = RoadDeadlines.request, driving: RoadCosting = .car
         ) {
-            (self.concurrency, self.callPatience) = (concurrency, callPatience)
-            (self.requestPatience, self.driving) = (requestPatience, driving)
+            (self.concurrency, self.callTimeout) = (concurrency, callTimeout)
+            (self.requestTimeout, self.driving) = (requestTimeout, driving)
         }
     }
 
@@ -35,8 +35,8 @@ package final class RoadClient: Roads {
 
     private struct State {
         var breaker = CircuitBreaker()
-        var matches = RoadMemory<MatchKey, ChunkMatch>(bytes: RoadClient.matchBytes)
-        var routes = RoadMemory<RouteKey, RouteAnswer>(bytes: RoadClient.routeBytes)
+        var matches = RoadAnswerCache<MatchKey, ChunkMatch>(bytes: RoadClient.matchBytes)
+        var routes = RoadAnswerCache<RouteKey, RouteAnswer>(bytes: RoadClient.routeBytes)
         /// The map's time; 0 before the engine told it.
         var tiles: Int64 = 0
         var tilesAsked: MonotonicTime?
@@ -46,7 +46,7 @@ package final class RoadClient: Roads {
     private let settings: Settings
     private let now: @Sendable () -> MonotonicTime
     private let logger: Logger
-    private let turns: RoadTurns
+    private let turns: RoadCallLimiter
     private let state = Mutex(State())
     package let counters = RoadCounters()
 
@@ -55,7 +55,7 @@ package final class RoadClient: Roads {
         now: @escaping @Sendable () -> MonotonicTime
     ) {
         (self.transport, self.settings, self.logger, self.now) = (transport, settings, logger, now)
-        turns = RoadTurns(concurrency: settings.concurrency)
+        turns = RoadCallLimiter(concurrency: settings.concurrency)
     }
 
     /// Whether calls fall back at once because the engine is in trouble.
@@ -67,41 +67,41 @@ package final class RoadClient: Roads {
     package func deadlines(_ urgency: RoadUrgency) -> RoadDeadlines {
         switch urgency {
         case .usual:
-            RoadDeadlines(start: now(), request: settings.requestPatience, call: settings.callPatience)
+            RoadDeadlines(start: now(), request: settings.requestTimeout, call: settings.callTimeout)
         case .latest:
-            RoadDeadlines(start: now(), request: min(RoadDeadlines.latest, settings.requestPatience))
+            RoadDeadlines(start: now(), request: min(RoadDeadlines.latest, settings.requestTimeout))
         }
     }
 
     // MARK: Matching
 
-    package func match(_ samples: [TrackSample], _ errand: RoadErrand) async -> RoadMatch {
+    package func match(_ samples: [TrackSample], _ context: RoadRequestContext) async -> RoadMatch {
         let plan = TracePlan(samples)
-        let costing = RoadCosting.of(errand.mode, driving: settings.driving)
+        let costing = RoadCosting.of(context.mode, driving: settings.driving)
         guard !plan.chunks.isEmpty else {
             let track = TrackMatcher.track(plan, [])
             return RoadMatch(track, RoadsState(track, failures: []))
         }
-        let tiles = await tiles(errand.deadlines)
+        let tiles = await tiles(context.deadlines)
         let outcomes = await inParallel(plan.chunks.count) { number in
-            await self.match(plan.samples(of: plan.chunks[number]), costing, tiles, errand)
+            await self.match(plan.samples(of: plan.chunks[number]), costing, tiles, context)
         }
         var track = TrackMatcher.track(plan, outcomes.map { try? $0.get() })
         var failures = outcomes.compactMap(\.failure)
-        failures += await bridge(&track, costing, tiles, errand).filter(\.isTrouble)
+        failures += await bridge(&track, costing, tiles, context).filter(\.isTrouble)
         counters.matched(track)
         return RoadMatch(track, RoadsState(track, failures: failures))
     }
 
     private func match(
-        _ samples: [TrackSample], _ costing: RoadCosting, _ tiles: Int64, _ errand: RoadErrand
+        _ samples: [TrackSample], _ costing: RoadCosting, _ tiles: Int64, _ context: RoadRequestContext
     ) async -> Result<ChunkMatch, RoadFailure> {
-        let key = MatchKey(owner: errand.owner, samples, costing, tiles: tiles)
+        let key = MatchKey(owner: context.owner, samples, costing, tiles: tiles)
         if let known = state.withLock({ $0.matches.value(key) }) {
             counters.remembered()
             return .success(known)
         }
-        let outcome = await call(TraceRequest.request(for: samples, costing), errand.deadlines) {
+        let outcome = await call(TraceRequest.request(for: samples, costing), context.deadlines) {
             (reply) throws(RoadFailure) in
             ChunkMatch(try TraceAnswer(reply, count: samples.count), for: samples)
         }
@@ -113,15 +113,15 @@ package final class RoadClient: Roads {
 
     /// Lays routes over holes of the path. Returns why calls gave nothing.
     private func bridge(
-        _ track: inout MatchedTrack, _ costing: RoadCosting, _ tiles: Int64, _ errand: RoadErrand
+        _ track: inout MatchedTrack, _ costing: RoadCosting, _ tiles: Int64, _ context: RoadRequestContext
     ) async -> [RoadFailure] {
         let bridges = Array(track.bridges.prefix(SupplementPlan.most))
         guard !bridges.isEmpty else { return [] }
         let outcomes = await inParallel(bridges.count) { number in
-            await self.route(bridges[number].request(costing), tiles, errand.deadlines)
+            await self.route(bridges[number].request(costing), tiles, context.deadlines)
         }
         for (bridge, outcome) in zip(bridges, outcomes) {
-            if let route = try? outcome.get(), bridge.accepts(route, speedCap: errand.speedCap) {
+            if let route = try? outcome.get(), bridge.accepts(route, speedCap: context.speedCap) {
                 track.lay(route, over: bridge)
             }
         }
@@ -130,14 +130,14 @@ package final class RoadClient: Roads {
 
     // MARK: Routes
 
-    package func routes(_ interruptions: [Interruption], _ errand: RoadErrand) async -> RoadRoutes {
-        let plan = SupplementPlan(interruptions, speedCap: errand.speedCap)
-        let costing = RoadCosting.of(errand.mode, driving: settings.driving)
+    package func routes(_ interruptions: [Interruption], _ context: RoadRequestContext) async -> RoadRoutes {
+        let plan = SupplementPlan(interruptions, speedCap: context.speedCap)
+        let costing = RoadCosting.of(context.mode, driving: settings.driving)
         var answers = [RouteAnswer?](repeating: nil, count: interruptions.count)
         guard !plan.asked.isEmpty else { return RoadRoutes(answers, RoadsState(found: 0, asked: 0, failures: [])) }
-        let tiles = await tiles(errand.deadlines)
+        let tiles = await tiles(context.deadlines)
         let outcomes = await inParallel(plan.asked.count) { number in
-            await self.route(plan.request(at: plan.asked[number], costing), tiles, errand.deadlines)
+            await self.route(plan.request(at: plan.asked[number], costing), tiles, context.deadlines)
         }
         var implausible = 0
         for (position, outcome) in zip(plan.asked, outcomes) {

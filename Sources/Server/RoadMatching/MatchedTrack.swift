@@ -39,7 +39,7 @@ package struct MatchedTrack: Hashable, Sendable {
         if alongRoads {
             for road in samples { analyzer.travel(to: road.sample, path: road.path) }
         } else {
-            var drops = DropLedger()
+            var drops = DropReasons()
             for sample in StopCollapse.apply(StopCollapse(), to: denoised, &drops) { analyzer.travel(to: sample) }
         }
         var (position, before): (Int, RoadSample?) = (0, nil)

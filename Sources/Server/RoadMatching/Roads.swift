@@ -8,10 +8,10 @@ package protocol Roads: Sendable {
     func deadlines(_ urgency: RoadUrgency) -> RoadDeadlines
 
     /// The roads under a cleaned track.
-    func match(_ samples: [TrackSample], _ errand: RoadErrand) async -> RoadMatch
+    func match(_ samples: [TrackSample], _ context: RoadRequestContext) async -> RoadMatch
 
     /// Ways across the interruptions of a track.
-    func routes(_ interruptions: [Interruption], _ errand: RoadErrand) async -> RoadRoutes
+    func routes(_ interruptions: [Interruption], _ context: RoadRequestContext) async -> RoadRoutes
 }
 
 /// How long the asker can wait.
@@ -22,7 +22,7 @@ package enum RoadUrgency: Hashable, Sendable {
 }
 
 /// For whom roads are asked.
-package struct RoadErrand: Hashable, Sendable {
+package struct RoadRequestContext: Hashable, Sendable {
     /// Names the service and the entity.
     package let owner: String
     /// What may travel on the roads.

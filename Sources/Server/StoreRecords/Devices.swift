@@ -151,16 +151,16 @@ extension SQLRecordStore {
     }
 
     package func deviceChanges(
-        after mark: Int64?, limit: Int
+        after cursor: Int64?, limit: Int
     ) async throws(TrackStoreError) -> (through: Int64, devices: [DeviceID]) {
         try await reading { database in
-            guard let mark else {
+            guard let cursor else {
                 return (try database.value(Int64.self, "SELECT COALESCE(MAX(change), 0) FROM device") ?? 0, [])
             }
             let changed: [(Int64, DeviceID?)] = try database.rows(
-                "SELECT change, id FROM device WHERE change > ? ORDER BY change LIMIT ?", [mark, limit]
+                "SELECT change, id FROM device WHERE change > ? ORDER BY change LIMIT ?", [cursor, limit]
             ) { row in try (row[0], DeviceID(bytes: row[1])) }
-            return (changed.last?.0 ?? mark, changed.compactMap(\.1))
+            return (changed.last?.0 ?? cursor, changed.compactMap(\.1))
         }
     }
 

@@ -43,7 +43,7 @@ extension SQLRecordStore {
         try await reading { database in
             let select = try database.statement("SELECT shape FROM district WHERE id = ?")
             guard let bytes = try select.value([UInt8].self, [id]) else { return nil }
-            do throws(MemoryCodingError) {
+            do throws(FenceStateCodingError) {
                 return try ShapeDraft(encoded: bytes)
             } catch {
                 throw TrackStoreError(.corrupt, "the district \(id) cannot be read: \(error.description)")

@@ -161,7 +161,7 @@ package struct EntityRows {
 
 /// Committed rows that the writer need not look up again. Used on the writing connection alone, inside a transaction or in
 /// what follows its commit, so that no other change of this process comes between.
-package struct KnownRows: Sendable {
+package struct RowCache: Sendable {
     /// With more rows a table begins anew: about 30 MB for the names, and 10 MB for the cells.
     static let maximumEntities = 200_000
 

@@ -17,7 +17,7 @@ extension SQLRecordStore {
             {
                 return try Self.findings(total, wanted, search, database)
             }
-            var sieve = EntitySieve(search, condition, service)
+            var sieve = EntityCandidateFilter(search, condition, service)
             try sieve.run(database)
             let wanted = sieve.page(page)
             return try Self.findings(sieve.found.count, wanted, read: sieve.contents, search, database)

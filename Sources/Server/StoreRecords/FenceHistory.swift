@@ -92,7 +92,7 @@ struct FenceHistory {
         try eachPresentFence(of: entity, changedSince: version) { row in
             let fence: Int32 = try row[0]
             changes[fence, default: .init(fence: fence, former: nil, present: nil)].present = try row.readable(
-                &unreadable, WatchedFence.init)
+                &unreadable, SubjectFence.init)
         }
         return changes.values.sorted { $0.fence < $1.fence }
     }
@@ -129,7 +129,7 @@ struct FenceHistory {
     }
 
     /// Whom a fence watched by name at a version.
-    private func watch(of fence: Int32, of service: ServiceID, at version: Int64) throws -> FenceWatch {
+    private func watch(of fence: Int32, of service: ServiceID, at version: Int64) throws -> FenceSubjects {
         let names = try database.statement(
             """
             SELECT entity FROM fence_watch WHERE service = ?1 AND fence = ?2 AND version <= ?3
@@ -138,7 +138,7 @@ struct FenceHistory {
             """)
         let found = try names.values(String.self, [service.rawValue, fence, version])
         do throws(FenceError) {
-            return try FenceWatch(found)
+            return try FenceSubjects(found)
         } catch {
             throw TrackStoreError(.corrupt, "whom the fence \(fence) watched cannot be read: \(error.description)")
         }
@@ -168,7 +168,7 @@ struct FenceHistory {
         return end
     }
 
-    /// Columns: those of a ``WatchedFence``.
+    /// Columns: those of a ``SubjectFence``.
     private func eachPresentFence(
         of entity: EntityKey, changedSince version: Int64, _ body: (SQLRow) throws -> Void
     ) throws {
@@ -189,7 +189,7 @@ struct FenceHistory {
     }
 
     /// All fences that watch an entity, by name or as everyone, in the order of their numbers.
-    func fences(watching entity: EntityKey, _ page: Page) throws -> [WatchedFence] {
+    func fences(watching entity: EntityKey, _ page: Page) throws -> [SubjectFence] {
         let selection = try database.statement(
             """
             SELECT \(FenceRecord.columns), everyone_since AS since FROM fence WHERE service = ?1 AND watch = 3
@@ -199,11 +199,11 @@ struct FenceHistory {
             ORDER BY id LIMIT ?3 OFFSET ?4
             """)
         return try selection.rows(
-            [entity.service.rawValue, entity.name, max(0, page.limit), max(0, page.offset)], WatchedFence.init)
+            [entity.service.rawValue, entity.name, max(0, page.limit), max(0, page.offset)], SubjectFence.init)
     }
 }
 
-extension WatchedFence {
+extension SubjectFence {
     /// Columns: ``FenceRecord/columns``, since when the fence watches the entity.
     init(_ row: SQLRow) throws {
         try self.init(record: try FenceRecord(row), since: Timestamp(milliseconds: row[4]))
@@ -224,7 +224,7 @@ extension Fence {
     package var withoutNames: Fence? { definition.watch.entities.isEmpty ? nil : watching(.nobody) }
 
     init(id: Int32, stored content: [UInt8]) throws {
-        do throws(MemoryCodingError) {
+        do throws(FenceStateCodingError) {
             self = try Fence(id: id, encoded: content)
         } catch {
             throw TrackStoreError(.corrupt, "the fence \(id) cannot be read: \(error.description)")

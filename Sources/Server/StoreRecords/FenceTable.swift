@@ -46,7 +46,7 @@ struct FenceTable {
 
     /// Throws `.unknownEntity` and `.tooManyFences` for those who are watched from now on. `publicFences`: how many fences
     /// watch everyone; asked only when there would be one more.
-    func check(_ watch: FenceWatch, beside former: FenceWatch, publicFences: () throws -> Int) throws {
+    func check(_ watch: FenceSubjects, beside former: FenceSubjects, publicFences: () throws -> Int) throws {
         if watch.isEveryone, !former.isEveryone {
             guard try publicFences() < FenceRules.mostPublic else {
                 throw TrackStoreError(
@@ -130,19 +130,21 @@ struct FenceTable {
     }
 
     /// As the rows beside the fence say.
-    private func watch(of fence: Int32) throws -> FenceWatch {
+    private func watch(of fence: Int32) throws -> FenceSubjects {
         let everyone = try database.statement(
             "SELECT 1 FROM fence WHERE service = ? AND id = ? AND everyone_since IS NOT NULL")
         if try everyone.value(Int.self, [service.rawValue, fence]) != nil { return .everyone }
         let names = try database.statement("SELECT entity FROM fence_watch WHERE service = ? AND fence = ?")
-        return try FenceWatch(try names.values(String.self, [service.rawValue, fence]))
+        return try FenceSubjects(try names.values(String.self, [service.rawValue, fence]))
     }
 
     /// Returns the number of the change.
-    private func tell(_ fence: Int32, _ former: FenceWatch, _ watch: FenceWatch, at now: Timestamp) throws -> Int64 {
+    private func tell(_ fence: Int32, _ former: FenceSubjects, _ watch: FenceSubjects, at now: Timestamp) throws
+        -> Int64
+    {
         let names = Set(former.entities + watch.entities).sorted()
         // No name of an entity holds a comma.
-        let entities = names.count > FenceNews.mostEntities ? nil : names.map(\.text).joined(separator: ",")
+        let entities = names.count > FenceChangeNotice.mostEntities ? nil : names.map(\.text).joined(separator: ",")
         let version = try history.next(at: now)
         let insertion = try database.statement(
             "INSERT INTO fence_news (version, service, fence, time, everyone, entities) VALUES (?, ?, ?, ?, ?, ?)")
@@ -153,7 +155,7 @@ struct FenceTable {
     }
 }
 
-extension FenceWatch {
+extension FenceSubjects {
     /// In the column `watch`.
     fileprivate var number: Int { isEveryone ? 3 : min(entities.count, 2) }
 }

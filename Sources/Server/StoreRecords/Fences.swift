@@ -13,7 +13,7 @@ extension SQLRecordStore {
         return try await writing { database in
             try self.check(service, database)
             let table = FenceTable(service, database)
-            let former = FenceWatch.nobody
+            let former = FenceSubjects.nobody
             try table.check(definition.watch, beside: former) { try self.publicFences(of: service, table) }
             let record = try table.keep(draft.numbered(try table.nextNumber()), former: nil, at: now)
             if let maker { try table.note(maker, of: record.fence.id) }
@@ -31,7 +31,7 @@ extension SQLRecordStore {
 
     /// Counts with the commit. After a failed commit the fences are counted again.
     private func publicFencesChange(
-        from former: FenceWatch, to watch: FenceWatch, of service: ServiceID, _ database: any SQLConnection
+        from former: FenceSubjects, to watch: FenceSubjects, of service: ServiceID, _ database: any SQLConnection
     ) {
         guard former.isEveryone != watch.isEveryone else { return }
         let before = records.known.withLock { $0.publicFences.removeValue(forKey: service) }
@@ -126,7 +126,7 @@ extension SQLRecordStore {
                 """)
             let fences = try entities.map { entity in
                 try selection.rows([entity.service.rawValue, entity.name]) { row in
-                    try row.readable(&unreadable, WatchedFence.init)
+                    try row.readable(&unreadable, SubjectFence.init)
                 }.compactMap(\.self)
             }
             return NamingFences(
@@ -163,15 +163,15 @@ extension SQLRecordStore {
 
     // MARK: News
 
-    package func fenceNews(
-        after mark: FenceMark?, limit: Int
-    ) async throws(TrackStoreError) -> (through: FenceMark, news: [FenceNews]?) {
-        let former = try mark?.content(as: ToldVersion.self)
+    package func fenceNotices(
+        after cursor: FenceChangeCursor?, limit: Int
+    ) async throws(TrackStoreError) -> (through: FenceChangeCursor, notices: [FenceChangeNotice]?) {
+        let former = try cursor?.content(as: ToldVersion.self)
         return try await reading { database in
             let (last, forgotten) = try FenceHistory(database).bounds()
-            let now = FenceMark(ToldVersion(version: last))
+            let now = FenceChangeCursor(ToldVersion(version: last))
             guard let former, former.version != last else { return (now, []) }
-            // Also when a backup was put in the place of the file: then the mark is from the future.
+            // Also when a backup was put in the place of the file: then the cursor is from the future.
             guard former.version < last, former.version >= forgotten else { return (now, nil) }
             let select = try database.statement(
                 """
@@ -179,15 +179,15 @@ extension SQLRecordStore {
                 WHERE version > ? ORDER BY version LIMIT ?
                 """)
             var through = former.version
-            let news = try select.rows([former.version, max(0, limit)]) { row -> FenceNews? in
+            let notices = try select.rows([former.version, max(0, limit)]) { row -> FenceChangeNotice? in
                 through = try row[0]
-                return try FenceNews(row)
+                return try FenceChangeNotice(row)
             }
-            return (FenceMark(ToldVersion(version: through)), news.compactMap(\.self))
+            return (FenceChangeCursor(ToldVersion(version: through)), notices.compactMap(\.self))
         }
     }
 
-    package func removeFenceNews(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int {
+    package func removeFenceNotices(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int {
         try await writing { database in
             // From the oldest on, and without a gap, whatever the server's clock did meanwhile.
             let first = try database.value(
@@ -217,7 +217,7 @@ extension SQLRecordStore {
 
     package func fences(
         watching entity: EntityKey, page: Page
-    ) async throws(TrackStoreError) -> (version: Int64, fences: [WatchedFence]) {
+    ) async throws(TrackStoreError) -> (version: Int64, fences: [SubjectFence]) {
         try await reading { database in
             let history = FenceHistory(database)
             return (try history.bounds().last, try history.fences(watching: entity, page))
@@ -225,7 +225,7 @@ extension SQLRecordStore {
     }
 }
 
-extension FenceNews {
+extension FenceChangeNotice {
     /// Columns: version, service, fence, everyone, entities. Nil for a service that cannot be.
     fileprivate init?(_ row: SQLRow) throws {
         guard let service = try ServiceID(rawValue: row[1]) else { return nil }

@@ -30,9 +30,9 @@ extension SQLRecordStore {
     }
 
     package func health(
-        in service: ServiceID?, after mark: Int64?, limit: Int
+        in service: ServiceID?, after cursor: Int64?, limit: Int
     ) async throws(TrackStoreError) -> HealthPage {
-        try await reading { database in try Self.health(in: service, after: mark, limit: limit, database) }
+        try await reading { database in try Self.health(in: service, after: cursor, limit: limit, database) }
     }
 
     /// Goes through `health` alone, by its key: a store may have many more entities than vehicles that have told anything.
@@ -48,11 +48,11 @@ extension SQLRecordStore {
     }
 
     package static func health(
-        in service: ServiceID?, after mark: Int64?, limit: Int, _ database: any SQLConnection
+        in service: ServiceID?, after cursor: Int64?, limit: Int, _ database: any SQLConnection
     ) throws -> HealthPage {
         var found: [VehicleHealth] = []
-        var (last, count) = (mark ?? 0, 0)
-        let wanted: SQLParameters = [mark ?? 0, limit] + (service.map { [$0.rawValue] } ?? [])
+        var (last, count) = (cursor ?? 0, 0)
+        let wanted: SQLParameters = [cursor ?? 0, limit] + (service.map { [$0.rawValue] } ?? [])
         try database.forEach(healthStatement(in: service), wanted) { row in
             (last, count) = try (row[8], count + 1)
             guard let service = try ServiceID(rawValue: row[0]) else { return }
@@ -65,6 +65,6 @@ extension SQLRecordStore {
                     device: (row[4] as [UInt8]?).flatMap { DeviceID(bytes: $0) }, report: report,
                     reported: report == nil ? nil : reported, hasLeft: row[7]))
         }
-        return HealthPage(found, mark: count < limit ? nil : last)
+        return HealthPage(found, cursor: count < limit ? nil : last)
     }
 }

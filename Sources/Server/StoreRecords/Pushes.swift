@@ -15,24 +15,24 @@ extension SQLRecordStore {
         }
     }
 
-    package func pushNews(
-        after mark: PushMark?, limit: Int
-    ) async throws(TrackStoreError) -> (through: PushMark, news: [PushNews]) {
-        let former = try mark?.content(as: ToldMessage.self)
+    package func pushNotices(
+        after cursor: PushCursor?, limit: Int
+    ) async throws(TrackStoreError) -> (through: PushCursor, notices: [PushQueuedNotice]) {
+        let former = try cursor?.content(as: ToldMessage.self)
         return try await reading { database in
             guard let former else {
                 let select = try database.statement(
                     "SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'push_message'")
-                return (PushMark(ToldMessage(message: try select.value(Int64.self) ?? 0)), [])
+                return (PushCursor(ToldMessage(message: try select.value(Int64.self) ?? 0)), [])
             }
             let select = try database.statement(
                 "SELECT id, service FROM push_message WHERE id > ? ORDER BY id LIMIT ?")
-            let news = try select.rows([former.message, max(0, limit)]) { row in
+            let notices = try select.rows([former.message, max(0, limit)]) { row in
                 try ServiceID(rawValue: row[1]).map {
-                    try PushNews(message: row[0], service: $0, entities: Self.targets(of: row[0], database))
+                    try PushQueuedNotice(message: row[0], service: $0, entities: Self.targets(of: row[0], database))
                 }
             }.compactMap(\.self)
-            return (PushMark(ToldMessage(message: news.last?.message ?? former.message)), news)
+            return (PushCursor(ToldMessage(message: notices.last?.message ?? former.message)), notices)
         }
     }
 
@@ -44,18 +44,18 @@ extension SQLRecordStore {
             """
             SELECT e.name FROM push p JOIN entity e ON e.id = p.entity WHERE p.message = ? LIMIT ?
             """)
-        let names = try select.values(String.self, [message, PushNews.maximumEntities + 1])
-        return names.count > PushNews.maximumEntities ? nil : names
+        let names = try select.values(String.self, [message, PushQueuedNotice.maximumEntities + 1])
+        return names.count > PushQueuedNotice.maximumEntities ? nil : names
     }
 
     package func pendingPushes(
-        of entity: String, in service: ServiceID, after mark: PushMark?, at now: Timestamp, limit: Int
-    ) async throws(TrackStoreError) -> (through: PushMark, pushes: [PendingPush]) {
-        let former = try mark?.content(as: PendingCursor.self) ?? PendingCursor()
+        of entity: String, in service: ServiceID, after cursor: PushCursor?, at now: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> (through: PushCursor, pushes: [PendingPush]) {
+        let former = try cursor?.content(as: PendingCursor.self) ?? PendingCursor()
         return try await reading { database in
             let selection = try database.statement("SELECT id FROM entity WHERE service = ? AND name = ?")
             guard let id = try selection.value(Int64.self, [service.rawValue, entity]) else {
-                return (PushMark(former), [])
+                return (PushCursor(former), [])
             }
             let select = try database.statement(
                 """
@@ -76,9 +76,9 @@ extension SQLRecordStore {
             }
             let firsts = try pushes(selectFirst, after: former.first, limit)
             let others = try pushes(select, after: former.other, limit - firsts.count)
-            let mark = PendingCursor(
+            let cursor = PendingCursor(
                 first: firsts.last?.message ?? former.first, other: others.last?.message ?? former.other)
-            return (PushMark(mark), firsts + others)
+            return (PushCursor(cursor), firsts + others)
         }
     }
 

@@ -28,7 +28,7 @@ package protocol SQLRecordStore:
 /// What the records of a store have in memory beside their tables.
 package final class RecordState: Sendable {
     /// Rows by name. Filled after the commit of what made them.
-    package let known = Mutex(KnownRows())
+    package let known = Mutex(RowCache())
     /// Pushes for which there was no room.
     package let leftOut = Mutex(0)
     package let secrets: SecretProtection

@@ -39,7 +39,7 @@ package struct Denoiser: TrackStep {
         chains = RunChains(rule: rule)
     }
 
-    package mutating func add(_ sample: TrackSample, to kept: inout [TrackSample], _ drops: inout DropLedger) {
+    package mutating func add(_ sample: TrackSample, to kept: inout [TrackSample], _ drops: inout DropReasons) {
         let isZero = sample.latitudeE7 == 0 && sample.longitudeE7 == 0
         if isZero, samples.isEmpty, zeros.count < Self.mostZeros { return zeros.append(sample) }
         if isZero, let last = samples.last, last.position.distance(to: sample.position) > Self.zeroReach {
@@ -56,7 +56,7 @@ package struct Denoiser: TrackStep {
         take(sample, &kept, &drops)
     }
 
-    package mutating func finish(to kept: inout [TrackSample], _ drops: inout DropLedger) {
+    package mutating func finish(to kept: inout [TrackSample], _ drops: inout DropReasons) {
         for zero in zeros { take(zero, &kept, &drops) }
         zeros = []
         while next < end { place() }
@@ -69,7 +69,7 @@ package struct Denoiser: TrackStep {
     /// The number of the sample that comes next.
     private var end: Int { base + samples.count }
 
-    private mutating func take(_ sample: TrackSample, _ kept: inout [TrackSample], _ drops: inout DropLedger) {
+    private mutating func take(_ sample: TrackSample, _ kept: inout [TrackSample], _ drops: inout DropReasons) {
         samples.append(sample)
         guard end - next > Self.around else { return }
         place()
@@ -139,7 +139,7 @@ package struct Denoiser: TrackStep {
     }
 
     private mutating func settle(
-        _ stretches: [RunChains.Stretch], _ kept: inout [TrackSample], _ drops: inout DropLedger
+        _ stretches: [RunChains.Stretch], _ kept: inout [TrackSample], _ drops: inout DropReasons
     ) {
         for stretch in stretches {
             drop(upTo: stretch.numbers.lowerBound, &drops)
@@ -150,7 +150,7 @@ package struct Denoiser: TrackStep {
         }
     }
 
-    private mutating func drop(upTo number: Int, _ drops: inout DropLedger) {
+    private mutating func drop(upTo number: Int, _ drops: inout DropReasons) {
         while undecided < number {
             drops.drop(samples[undecided - base].index, .excursion)
             undecided += 1

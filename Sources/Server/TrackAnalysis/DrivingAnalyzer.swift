@@ -86,7 +86,7 @@ package struct DrivingAnalyzer: Sendable {
     {
         var analyzer = DrivingAnalyzer(options)
         var collapse = StopCollapse()
-        var (kept, drops) = ([TrackSample](), DropLedger())
+        var (kept, drops) = ([TrackSample](), DropReasons())
         for sample in samples {
             analyzer.add(sample)
             collapse.add(sample, to: &kept, &drops)

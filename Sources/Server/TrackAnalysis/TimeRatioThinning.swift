@@ -40,7 +40,7 @@ package struct TimeRatioThinning: TrackStep {
 
     package init(metres tolerance: Double) { self.tolerance = tolerance }
 
-    package mutating func add(_ sample: TrackSample, to kept: inout [TrackSample], _ drops: inout DropLedger) {
+    package mutating func add(_ sample: TrackSample, to kept: inout [TrackSample], _ drops: inout DropReasons) {
         guard tolerance > 0 else { return kept.append(sample) }
         if let last = waiting.last, sample.followsBreak || sample.milliseconds(since: last) >= Interruption.span {
             flush(to: &kept, &drops)
@@ -55,13 +55,13 @@ package struct TimeRatioThinning: TrackStep {
         }
     }
 
-    package mutating func finish(to kept: inout [TrackSample], _ drops: inout DropLedger) {
+    package mutating func finish(to kept: inout [TrackSample], _ drops: inout DropReasons) {
         flush(to: &kept, &drops)
         waiting = []
         startIsOut = false
     }
 
-    private func flush(to kept: inout [TrackSample], _ drops: inout DropLedger) {
+    private func flush(to kept: inout [TrackSample], _ drops: inout DropReasons) {
         guard let first = waiting.first else { return }
         if !startIsOut { kept.append(first) }
         guard waiting.count > 1 else { return }

@@ -10,7 +10,7 @@ package struct TrackCleaner: Sendable {
     private var buffer: [TrackSample] = []
 
     /// Why points of the track are missing in the result.
-    package private(set) var drops = DropLedger()
+    package private(set) var drops = DropReasons()
 
     package init(_ options: CleaningOptions) {
         limit = options.radiusLimit.map(RadiusLimit.init(metres:))
@@ -43,7 +43,7 @@ package struct TrackCleaner: Sendable {
     /// A whole track, and why points are missing.
     package static func clean(
         _ columns: TrackColumns, _ options: CleaningOptions
-    ) -> (samples: [TrackSample], drops: DropLedger) {
+    ) -> (samples: [TrackSample], drops: DropReasons) {
         var cleaner = TrackCleaner(options)
         var kept: [TrackSample] = []
         kept.reserveCapacity(columns.count)
@@ -114,7 +114,7 @@ package struct RadiusLimit: TrackStep {
 
     package init(metres: Double) { limit = metres }
 
-    package mutating func add(_ sample: TrackSample, to kept: inout [TrackSample], _ drops: inout DropLedger) {
+    package mutating func add(_ sample: TrackSample, to kept: inout [TrackSample], _ drops: inout DropReasons) {
         if let radius = sample.radius, radius > limit {
             drops.drop(sample.index, .radius)
         } else {
@@ -122,7 +122,7 @@ package struct RadiusLimit: TrackStep {
         }
     }
 
-    package mutating func finish(to kept: inout [TrackSample], _ drops: inout DropLedger) {}
+    package mutating func finish(to kept: inout [TrackSample], _ drops: inout DropReasons) {}
 }
 
 /// Replaces the drift of a stop by a few samples at one place: the first, the last, and one in at most 240 s between
@@ -138,7 +138,7 @@ package struct StopCollapse: TrackStep {
 
     package init(_ rule: StayRule = .stop) { window = StayWindow(rule) }
 
-    package mutating func add(_ sample: TrackSample, to kept: inout [TrackSample], _ drops: inout DropLedger) {
+    package mutating func add(_ sample: TrackSample, to kept: inout [TrackSample], _ drops: inout DropReasons) {
         if sample.isParked {
             window.finish(into: &collector)
             collector.passed(sample)
@@ -148,7 +148,7 @@ package struct StopCollapse: TrackStep {
         collector.drain(to: &kept, &drops)
     }
 
-    package mutating func finish(to kept: inout [TrackSample], _ drops: inout DropLedger) {
+    package mutating func finish(to kept: inout [TrackSample], _ drops: inout DropReasons) {
         window.finish(into: &collector)
         collector.drain(to: &kept, &drops)
     }
@@ -192,7 +192,7 @@ struct StopCollector: StaySink, Sendable {
         newest = nil
     }
 
-    mutating func drain(to kept: inout [TrackSample], _ drops: inout DropLedger) {
+    mutating func drain(to kept: inout [TrackSample], _ drops: inout DropReasons) {
         guard !self.kept.isEmpty || !dropped.isEmpty else { return }
         kept += self.kept
         for index in dropped { drops.drop(index, .stop) }

@@ -4,15 +4,15 @@
 /// A step knows no chunks. So its output cannot depend on how the track was cut.
 package protocol TrackStep: Sendable {
     /// Takes the next sample; appends to `kept` whatever is decided now.
-    mutating func add(_ sample: TrackSample, to kept: inout [TrackSample], _ drops: inout DropLedger)
+    mutating func add(_ sample: TrackSample, to kept: inout [TrackSample], _ drops: inout DropReasons)
     /// No sample comes any more; appends to `kept` whatever was held.
-    mutating func finish(to kept: inout [TrackSample], _ drops: inout DropLedger)
+    mutating func finish(to kept: inout [TrackSample], _ drops: inout DropReasons)
 }
 
 extension TrackStep {
     /// Feeds a whole track.
     package static func apply(
-        _ step: consuming Self, to samples: some Sequence<TrackSample>, _ drops: inout DropLedger
+        _ step: consuming Self, to samples: some Sequence<TrackSample>, _ drops: inout DropReasons
     ) -> [TrackSample] {
         var kept: [TrackSample] = []
         for sample in samples { step.add(sample, to: &kept, &drops) }
@@ -47,7 +47,7 @@ package enum DropReason: UInt8, Hashable, Sendable, CaseIterable {
 }
 
 /// The reason of every dropped point, by the point's index: one byte a point.
-package struct DropLedger: Hashable, Sendable {
+package struct DropReasons: Hashable, Sendable {
     private var reasons: [UInt8] = []
 
     package init() {}
@@ -70,7 +70,7 @@ package struct DropLedger: Hashable, Sendable {
     }
 
     /// Adds what later steps dropped of the first `count` points.
-    package mutating func add(_ other: DropLedger, count: Int) {
+    package mutating func add(_ other: DropReasons, count: Int) {
         for (index, code) in other.reasons.prefix(count).enumerated() {
             if let reason = DropReason(rawValue: code) { drop(index, reason) }
         }

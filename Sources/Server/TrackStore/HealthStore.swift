@@ -6,20 +6,20 @@ package protocol HealthStore: Sendable {
     /// than what is kept, by at most ``HealthNote/lateness``, changes nothing. What is newer than that was noted by a clock
     /// that was ahead, and is replaced.
     func noteHealth(_ notes: [HealthNote]) async throws(TrackStoreError)
-    /// Of one service or of all (nil), at most `limit` after a mark, and the mark to go on from; nil when there are no more. The
+    /// Of one service or of all (nil), at most `limit` after a cursor, and the cursor to go on from; nil when there are no more. The
     /// order stays. Only of entities that are there. `heard` counts stored points too. Costs what it returns, wherever it
     /// begins.
-    func health(in service: ServiceID?, after mark: Int64?, limit: Int) async throws(TrackStoreError) -> HealthPage
+    func health(in service: ServiceID?, after cursor: Int64?, limit: Int) async throws(TrackStoreError) -> HealthPage
 }
 
 /// Some vehicles of a store.
 package struct HealthPage: Hashable, Sendable {
     package let vehicles: [VehicleHealth]
     /// Where the next page begins; nil: there is none.
-    package let mark: Int64?
+    package let cursor: Int64?
 
-    package init(_ vehicles: [VehicleHealth], mark: Int64?) {
-        (self.vehicles, self.mark) = (vehicles, mark)
+    package init(_ vehicles: [VehicleHealth], cursor: Int64?) {
+        (self.vehicles, self.cursor) = (vehicles, cursor)
     }
 }
 
@@ -29,12 +29,12 @@ extension HealthStore {
         in service: ServiceID?, atOnce: Int = 1000
     ) async throws(TrackStoreError) -> [VehicleHealth] {
         var found: [VehicleHealth] = []
-        var mark: Int64?
+        var cursor: Int64?
         repeat {
-            let page = try await health(in: service, after: mark, limit: atOnce)
+            let page = try await health(in: service, after: cursor, limit: atOnce)
             found += page.vehicles
-            mark = page.mark
-        } while mark != nil
+            cursor = page.cursor
+        } while cursor != nil
         return VehicleHealth.sorted(found)
     }
 }

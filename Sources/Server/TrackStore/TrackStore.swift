@@ -10,7 +10,7 @@ package protocol TrackStore:
     PushStore,
     FenceStore,
     AlarmStore,
-    CallbackStore, DistrictStore, ExportStore, RouteJobStore, StoreUpkeep
+    CallbackStore, DistrictStore, ExportStore, RouteJobStore, StoreMaintenance
 {}
 
 /// Why a store did not do what it was asked.

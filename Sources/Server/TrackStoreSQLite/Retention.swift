@@ -6,7 +6,7 @@ package import TrackStore
 
 extension SQLiteTrackStore {
     package func removePoints(
-        of service: ServiceID, before time: Timestamp, after mark: RemovalMark?, limit: Int
+        of service: ServiceID, before time: Timestamp, after cursor: RemovalCursor?, limit: Int
     ) async throws(TrackStoreError) -> PointRemoval {
         // Merging must find the chunks that it has looked at.
         await merging.enter()
@@ -14,10 +14,10 @@ extension SQLiteTrackStore {
         return try await writing { database in
             try self.check(service, database)
             var work = OldPoints(database, before: time, limit: limit)
-            let mark = try work.remove(of: service, after: mark) { entity in
+            let cursor = try work.remove(of: service, after: cursor) { entity in
                 self.records.known.withLock { $0.forgetCell(of: entity) }
             }
-            return PointRemoval(removed: work.removed, mark: mark)
+            return PointRemoval(removed: work.removed, cursor: cursor)
         }
     }
 }
@@ -43,16 +43,16 @@ private struct OldPoints {
 
     /// Returns how far it came; nil: everything was looked at. `lostPlace`: an entity has no position any more.
     mutating func remove(
-        of service: ServiceID, after start: RemovalMark?, lostPlace: (Int64) -> Void
-    ) throws -> RemovalMark? {
-        var mark = start
+        of service: ServiceID, after start: RemovalCursor?, lostPlace: (Int64) -> Void
+    ) throws -> RemovalCursor? {
+        var cursor = start
         for _ in 0..<limit {
-            guard let entity = try entity(of: service, at: mark) else { return nil }
-            let last = try remove(entity, after: entity.isThat(of: mark) ? mark?.chunk : nil, lostPlace)
-            mark = RemovalMark(entity: entity.name, chunk: last)
+            guard let entity = try entity(of: service, at: cursor) else { return nil }
+            let last = try remove(entity, after: entity.isThat(of: cursor) ? cursor?.chunk : nil, lostPlace)
+            cursor = RemovalCursor(entity: entity.name, chunk: last)
             if chunksLeft <= 0 { break }
         }
-        return mark
+        return cursor
     }
 
     private struct Entity {
@@ -65,26 +65,26 @@ private struct OldPoints {
         /// Points that are dated ahead of the server's clock may stand behind the latest one.
         func hasLatest(in first: Int64, _ last: Int64) -> Bool { latest.map { $0 >= first && $0 <= last } ?? false }
 
-        func isThat(of mark: RemovalMark?) -> Bool { mark?.entity.utf8.elementsEqual(name.utf8) == true }
+        func isThat(of cursor: RemovalCursor?) -> Bool { cursor?.entity.utf8.elementsEqual(name.utf8) == true }
     }
 
-    /// That of the mark when it is not done and is still there, otherwise the next one.
-    private func entity(of service: ServiceID, at mark: RemovalMark?) throws -> Entity? {
-        let comparison = mark == nil || mark?.chunk != nil ? ">=" : ">"
+    /// That of the cursor when it is not done and is still there, otherwise the next one.
+    private func entity(of service: ServiceID, at cursor: RemovalCursor?) throws -> Entity? {
+        let comparison = cursor == nil || cursor?.chunk != nil ? ">=" : ">"
         let select = try database.statement(
             """
             SELECT e.id, e.name, s.time, s.received FROM entity e LEFT JOIN state s ON s.entity = e.id
             WHERE e.service = ? AND e.name \(comparison) ? ORDER BY e.name LIMIT 1
             """)
-        return try select.row([service.rawValue, mark?.entity ?? ""]) {
+        return try select.row([service.rawValue, cursor?.entity ?? ""]) {
             try Entity(id: $0[0], name: $0[1], latest: $0[2], received: $0[3])
         }
     }
 
     /// Returns the chunk that it looked at last; nil: the entity is done.
     private mutating func remove(
-        _ entity: Entity, after start: RemovalMark.Chunk?, _ lostPlace: (Int64) -> Void
-    ) throws -> RemovalMark.Chunk? {
+        _ entity: Entity, after start: RemovalCursor.Chunk?, _ lostPlace: (Int64) -> Void
+    ) throws -> RemovalCursor.Chunk? {
         if start == nil {
             try database.statement("DELETE FROM hint WHERE entity = ?1 AND time < ?2 AND received < ?2")
                 .execute([entity.id, time])
@@ -102,7 +102,7 @@ private struct OldPoints {
             guard chunksLeft > 0 else { return false }
             chunksLeft -= 1
             let chunk = try Chunk(id: row[0], count: row[3])
-            last = try RemovalMark.Chunk(firstTime: row[1], id: chunk.id)
+            last = try RemovalCursor.Chunk(firstTime: row[1], id: chunk.id)
             let end: Int64 = try row[2]
             // The chunk of the latest point goes after all others.
             if end < time, try !entity.hasLatest(in: row[1], end), try isReceivedBefore(chunk) { old.append(chunk) }

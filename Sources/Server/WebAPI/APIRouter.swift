@@ -26,13 +26,13 @@ package struct APIRouter: Sendable {
     let log: RequestLog
     let now: @Sendable () -> Timestamp
     private let pages = PageCache()
-    private let tracks: TrackMemory
+    private let tracks: TrackReadCache
     private let districts = DistrictCache()
     private let checkCallback: CallbackChecking
     private let roads: (any Roads)?
     let counters: APICounters
     /// Nil when the operator has set none.
-    private let quotas: KeyQuotaBook?
+    private let quotas: KeyQuotaTable?
     let changeLimiter = ChangeLimiter()
     private let executors: WorkExecutors
 
@@ -53,9 +53,9 @@ package struct APIRouter: Sendable {
         self.checkCallback = checkCallback
         self.roads = roads
         self.now = now
-        tracks = TrackMemory(maximumBytes: options.analysis.keptBytes)
+        tracks = TrackReadCache(maximumBytes: options.analysis.keptBytes)
         let limits = KeyQuotas.Limits(daily: options.dailyQuota, concurrent: options.concurrentRequests)
-        quotas = limits.isNone ? nil : KeyQuotaBook(KeyQuotas(limits, zoneMinutes: options.zoneMinutes))
+        quotas = limits.isNone ? nil : KeyQuotaTable(KeyQuotas(limits, zoneMinutes: options.zoneMinutes))
     }
 
     // MARK: Through HTTP
@@ -214,7 +214,7 @@ package struct APIRouter: Sendable {
     func call(_ path: String, of service: ServiceID, at time: Timestamp) -> APICall {
         APICall(
             path: path, caller: Caller(service: service, entity: nil), parameters: Parameters(), ingest: ingest,
-            options: options, pages: pages, tracks: TrackMemory(maximumBytes: 0), districts: districts,
+            options: options, pages: pages, tracks: TrackReadCache(maximumBytes: 0), districts: districts,
             checkCallback: checkCallback, roads: roads, changes: changeLimiter, now: time, origin: nil, log: log,
             counters: counters)
     }

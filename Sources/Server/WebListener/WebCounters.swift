@@ -1,4 +1,4 @@
-package import Exposition
+package import MetricsText
 import Synchronization
 
 /// What became of the web connections of all listeners, for monitoring: by reason, never by who.
@@ -18,14 +18,14 @@ package final class WebCounters: Sendable {
     /// Connections that the server ended, by reason; every reason is there.
     package var ended: [(reason: String, count: UInt64)] {
         let known = state.withLock { $0.ended }
-        return ConnectionWatch.Reason.allCases.map { ($0.rawValue, known[$0.rawValue] ?? 0) }
+        return ConnectionTimeouts.Reason.allCases.map { ($0.rawValue, known[$0.rawValue] ?? 0) }
     }
 
     func opened() { state.withLock { $0.open += 1 } }
 
     func closed() { state.withLock { $0.open -= 1 } }
 
-    func ended(_ reason: ConnectionWatch.Reason) {
+    func ended(_ reason: ConnectionTimeouts.Reason) {
         state.withLock { $0.ended[reason.rawValue, default: 0] &+= 1 }
     }
 }

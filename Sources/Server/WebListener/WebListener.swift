@@ -1,4 +1,4 @@
-import Admission
+import ConnectionLimits
 package import Enrolment
 import HTTPTypes
 import Hummingbird
@@ -43,9 +43,9 @@ package struct WebListener: Service {
     private let port: Int
     private let identity: ServerIdentity?
     /// Who answers claims of vehicles; nil: nobody.
-    let desk: (any EnrolmentAnswering)?
+    let enrolments: (any EnrolmentResponder)?
     private let limits: Limits
-    private let memory: RequestMemory
+    private let memory: RequestMemoryLimit
     private let counters: WebCounters
     private let durations: RequestDurations
     private let group: any EventLoopGroup
@@ -56,12 +56,13 @@ package struct WebListener: Service {
     package static let applicationProtocols = ["http/1.1"]
 
     /// With an identity it speaks HTTPS. Port 0 lets the kernel choose; `onBound` gets the port once it listens. `memory` and
-    /// `counters` are those of all listeners. `files` tells where the file of an export is, by the export's token. `desk` answers
+    /// `counters` are those of all listeners. `files` tells where the file of an export is, by the export's token. `enrolments` answers
     /// claims of vehicles, which are taken over HTTPS alone.
     package init(
         router: APIRouter, files: @escaping @Sendable (String) -> String, host: String, port: Int,
-        identity: ServerIdentity?, desk: (any EnrolmentAnswering)? = nil,
-        limits: Limits = Limits(), memory: RequestMemory = RequestMemory(), counters: WebCounters = WebCounters(),
+        identity: ServerIdentity?, enrolments: (any EnrolmentResponder)? = nil,
+        limits: Limits = Limits(), memory: RequestMemoryLimit = RequestMemoryLimit(),
+        counters: WebCounters = WebCounters(),
         durations: RequestDurations = RequestDurations(),
         group: any EventLoopGroup, logger: Logger, onBound: @escaping @Sendable (Int) -> Void = { _ in }
     ) {
@@ -70,7 +71,7 @@ package struct WebListener: Service {
         self.host = host
         self.port = port
         self.identity = identity
-        self.desk = desk
+        self.enrolments = enrolments
         self.limits = limits
         self.memory = memory
         self.counters = counters
@@ -108,7 +109,7 @@ package struct WebListener: Service {
 
     private func server() throws -> HTTPServerBuilder {
         let (limits, memory, counters, identity) = (limits, memory, counters, identity)
-        let door = WebDoor(
+        let gate = WebConnectionGate(
             .init(connections: limits.maximumConnections, perAddress: limits.connectionsPerAddress), counters: counters)
         return HTTPServerBuilder { responder in
             let plain = HTTP1Channel(
@@ -118,7 +119,7 @@ package struct WebListener: Service {
                         maxHeaderFieldSize: limits.maximumHeaderBytes, maxHeaderListSize: limits.maximumHeaderBytes,
                         maxHeaderFieldCount: 100)))
             func guarded(_ base: some ServerChildChannel) -> any ServerChildChannel {
-                GuardedChannel(base: base, limits: limits.watch, door: door, memory: memory, counters: counters)
+                GuardedChannel(base: base, limits: limits.watch, gate: gate, memory: memory, counters: counters)
             }
             guard let identity else { return guarded(plain) }
             return guarded(try TLSChannel(plain, tlsConfiguration: identity.configuration))
@@ -181,8 +182,8 @@ package struct WebListener: Service {
 
 extension WebListener.Limits {
     /// An answer that takes four times as long as a client may take is not waited for.
-    var watch: ConnectionWatch.Limits {
-        ConnectionWatch.Limits(
+    var watch: ConnectionTimeouts.Limits {
+        ConnectionTimeouts.Limits(
             client: .seconds(timeout), answer: .seconds(4 * timeout), parting: .seconds(min(timeout, 5)),
             requestsAhead: 32)
     }
@@ -233,7 +234,7 @@ package struct WebListenerError: Error, Equatable, CustomStringConvertible {
 extension WebListener {
     /// Nil when the request is no call of enrolment, or when nobody answers these.
     func enrol(_ request: Request, _ context: ListenerContext) async throws -> Response? {
-        guard let desk else { return nil }
+        guard let enrolments else { return nil }
         let path = String((request.head.path ?? "").prefix { $0 != "?" })
         guard path.hasPrefix(EnrolmentCall.prefix) else { return nil }
         let channel = context.channel
@@ -241,15 +242,15 @@ extension WebListener {
         let reply: EnrolmentReply
         if !isSecure {
             // Its body is not looked at: what it carries has been sent readable.
-            reply = desk.refusePlainHTTP(from: address)
+            reply = enrolments.refusePlainHTTP(from: address)
         } else if let body = try await smallBody(of: request, on: channel) {
-            reply = await desk.answer(
+            reply = await enrolments.answer(
                 EnrolmentCall(
                     method: request.method.rawValue, path: path, body: body, address: address,
                     origin: EnrolmentLimits.Origin(
                         ClientAddress.group(channel.remoteAddress), site: ClientAddress.site(channel.remoteAddress))))
         } else {
-            reply = desk.refuseLarge(from: address)
+            reply = enrolments.refuseLarge(from: address)
         }
         channel.triggerUserOutboundEvent(ConnectionGuard.Event.answerMade(bytes: reply.body.count), promise: nil)
         var fields = HTTPFields()

@@ -20,9 +20,10 @@ struct Fences: AsyncParsableCommand {
             saker-server fence export 1 > fences.geojson
             """,
         subcommands: [
-            List.self, Show.self, FenceAdd<ServiceFences>.self, FenceEdit<ServiceFences>.self,
-            FenceDelete<ServiceFences>.self, FenceStatusCommand<ServiceFences>.self, FenceTest<ServiceFences>.self,
-            FenceImports.self, Export.self, Alarms.self,
+            List.self, Show.self, FenceAdd<ServiceFenceHolder>.self, FenceEditCommand<ServiceFenceHolder>.self,
+            FenceDelete<ServiceFenceHolder>.self, FenceStatusCommand<ServiceFenceHolder>.self,
+            FenceTest<ServiceFenceHolder>.self,
+            ServiceFenceImportCommand.self, Export.self, Alarms.self,
         ])
 
     struct List: AsyncParsableCommand {
@@ -92,7 +93,7 @@ struct Fences: AsyncParsableCommand {
 
         func run() async throws {
             let found = try await ServiceAdministration(try file.load())
-                .exportFences(ServiceFences.choice(selection, entity: selection.entity), of: service)
+                .exportFences(ServiceFenceHolder.choice(selection, entity: selection.entity), of: service)
             let bytes = found.bytes + [UInt8(ascii: "\n")]
             guard let output else { return Output.content(bytes) }
             var file = try OutputFile(output)
@@ -151,7 +152,7 @@ struct Fences: AsyncParsableCommand {
 }
 
 /// `saker-server fence import`
-struct FenceImports: AsyncParsableCommand {
+struct ServiceFenceImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Make the fences of a file in a service: one fence for each feature.",
@@ -199,7 +200,7 @@ struct FenceImports: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var wish = ServiceAdministration.FenceImportWish(path: path)
+        var wish = ServiceAdministration.FenceImportOptions(path: path)
         (wish.name, wish.watchesEveryone, wish.isTrial) = (alias, watchEveryone, dryRun)
         wish.watch = watch.isEmpty ? nil : watch
         wish.options = try features.options(file: path, layer: features.layer)

@@ -73,11 +73,11 @@ struct Initialize: AsyncParsableCommand {
         Output.pairs(made.files)
         Output.print()
         Output.print("Service \(made.service.rawValue), \"\(name)\"")
-        printKey(made.accessKey, made.token == nil ? made.enrollment : nil)
-        if let token = made.token, let line = made.enrollment {
+        printKey(made.accessKey, made.token == nil ? made.enrolment : nil)
+        if let token = made.token, let line = made.enrolment {
             Output.print("")
             printToken(token, line)
-        } else if made.enrollment == nil {
+        } else if made.enrolment == nil {
             Output.print()
             Output.print(
                 "Vehicles get their certificates over HTTPS, which has no port that they can be told: set https_port in [web]"

@@ -9,8 +9,8 @@ import TrackStore
 func printKey(_ key: ServiceAdministration.NewKey, _ configuration: ServerConfiguration) throws {
     guard key.rights.scopes.contains(.legacyDevice) else { return printKey(key, nil) }
     do throws(ServerError) {
-        let enrollment = try configuration.enrollmentString(service: key.service, accessKey: key.accessKey)
-        printKey(key, enrollment)
+        let enrolment = try configuration.enrolmentString(service: key.service, accessKey: key.accessKey)
+        printKey(key, enrolment)
     } catch {
         // The key exists now and must not be lost for want of a host name.
         printKey(key, nil)
@@ -18,9 +18,9 @@ func printKey(_ key: ServiceAdministration.NewKey, _ configuration: ServerConfig
     }
 }
 
-private func printKey(_ key: ServiceAdministration.NewKey, _ enrollment: EnrollmentString?) {
+private func printKey(_ key: ServiceAdministration.NewKey, _ enrolment: EnrolmentString?) {
     // A signed key is for clients of the Web API; an agent logs in with a plain one.
-    printKey(key.accessKey, key.signingKey == nil ? enrollment : nil)
+    printKey(key.accessKey, key.signingKey == nil ? enrolment : nil)
     if key.rights.end == nil, key.rights.scopes == .former {
         Output.print()
         Output.print(
@@ -37,20 +37,20 @@ private func printKey(_ key: ServiceAdministration.NewKey, _ enrollment: Enrollm
 }
 
 /// Prints an access key and the enrolment string with it.
-func printKey(_ accessKey: Secret, _ enrollment: EnrollmentString?) {
+func printKey(_ accessKey: Secret, _ enrolment: EnrolmentString?) {
     Output.print("Access key (ak): \(accessKey.revealed)")
     Output.print("Its number for `saker-server service disable-key`: \(AccessKey(accessKey.revealed).hash.number)")
     Output.print("Only a hash of the access key is stored: this is the only time it is shown.")
-    guard let enrollment else { return }
+    guard let enrolment else { return }
     Output.print()
     Output.print(
         "Enrolment string: run `saker enroll` with it on a vehicle. It holds the access key; treat it like a password.")
     Output.print()
-    Output.print(enrollment.encoded.revealed)
+    Output.print(enrolment.encoded.revealed)
 }
 
 /// Prints an enrolment token and the line with it.
-func printToken(_ token: TokenRecord, _ line: EnrollmentString) {
+func printToken(_ token: TokenRecord, _ line: EnrolmentString) {
     let end = token.end.map { ", until \(TimeText.universal($0))" } ?? ""
     Output.print(
         "Token \(token.number) of service \(token.service.rawValue): for \(counted(token.uses, "vehicle"))\(end)")

@@ -12,7 +12,7 @@ import TrackModel
 
 /// Arguments to an exit code: 0 done, 1 refused or failed, 2 wrong usage.
 @main
-enum Program {
+enum ServerProgram {
     static func main() async {
         // A pipe behind us that nobody reads any more must not end the process by a signal.
         signal(SIGPIPE, SIG_IGN)

@@ -65,8 +65,8 @@ struct Tokens: AsyncParsableCommand {
             if qr { try QRCode.draw(line.encoded) }
         }
 
-        private func wish() throws -> ServiceAdministration.TokenWish {
-            var wish = ServiceAdministration.TokenWish()
+        private func wish() throws -> ServiceAdministration.TokenOptions {
+            var wish = ServiceAdministration.TokenOptions()
             wish.uses = uses
             wish.note = note
             wish.takesPast = takeOver
@@ -82,7 +82,7 @@ struct Tokens: AsyncParsableCommand {
                 }
                 wish.end = end
             } else {
-                wish.end = ServiceAdministration.TokenWish.usualEnd
+                wish.end = ServiceAdministration.TokenOptions.usualEnd
             }
             switch approve {
             case "auto": wish.approval = .automatic

@@ -30,7 +30,7 @@ package struct AgentStatus: Codable, Hashable, Sendable {
     /// Nil when no hooks are configured.
     package var hooks: HooksStatus?
     /// Nil from an agent that does not say.
-    package var remembered: RememberedStatus?
+    package var remembered: DurableStateStatus?
     /// Nil from an agent that keeps no fences.
     package var fences: FencesStatus?
     /// Nil from an agent that does not say.
@@ -44,7 +44,7 @@ package struct AgentStatus: Codable, Hashable, Sendable {
         cache: CacheStatus,
         counters: AgentCounters, settings: AgentSettings, attributes: AttributesStatus? = nil,
         clock: ClockStatus? = nil, alarms: AlarmsStatus? = nil, hooks: HooksStatus? = nil,
-        remembered: RememberedStatus? = nil, fences: FencesStatus? = nil, health: HealthStatus? = nil,
+        remembered: DurableStateStatus? = nil, fences: FencesStatus? = nil, health: HealthStatus? = nil,
         isOnAnotherComputer: Bool? = nil
     ) {
         self.version = version

@@ -121,7 +121,7 @@ package struct EntityCache: Codable, Hashable, Sendable {
 }
 
 /// Whether what the agent was told, and the settings, are on the disk.
-package struct RememberedStatus: Codable, Hashable, Sendable {
+package struct DurableStateStatus: Codable, Hashable, Sendable {
     package enum State: String, Codable, Hashable, Sendable, CaseIterable {
         /// Everything is on the disk.
         case durable

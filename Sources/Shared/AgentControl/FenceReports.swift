@@ -186,13 +186,13 @@ package struct FencesStatus: Codable, Hashable, Sendable {
     /// Why alarms cannot be written to the disk now.
     package var lastError: String?
     /// Whether the fences are on the disk.
-    package var remembered: RememberedStatus
+    package var remembered: DurableStateStatus
     /// The server's fences; nil when the agent has none and never had some.
     package var server: ServerFencesStatus?
 
     package init(
         kept: Int64, watching: Int64, inside: Int64, alarms: Int64, late: Int64, leftOut: Int64, dropped: Int64,
-        waiting: Int64, lastAlarmTime: Int64?, lastError: String?, remembered: RememberedStatus,
+        waiting: Int64, lastAlarmTime: Int64?, lastError: String?, remembered: DurableStateStatus,
         server: ServerFencesStatus? = nil
     ) {
         self.kept = kept
@@ -252,13 +252,13 @@ package struct ServerFencesStatus: Codable, Hashable, Sendable {
     /// Since when the server has answered no report although some wait for this entity; nil when none does.
     package var reportsWaitingSince: Int64?
     /// Whether the fences are on the disk.
-    package var remembered: RememberedStatus
+    package var remembered: DurableStateStatus
 
     package static let mostReasons = 5
 
     package init(
         version: Int64, kept: Int64, inside: Int64, alarms: Int64, confirmed: Int64, unconfirmed: Int64,
-        reportsWaiting: Int64, remembered: RememberedStatus
+        reportsWaiting: Int64, remembered: DurableStateStatus
     ) {
         self.version = version
         self.kept = kept

@@ -5,7 +5,7 @@ internal import Geofencing
 internal import Terminal
 
 /// `fence edit`
-package struct FenceEdit<Holder: FenceHolder>: AsyncParsableCommand {
+package struct FenceEditCommand<Holder: FenceHolder>: AsyncParsableCommand {
     package static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "edit",

@@ -23,7 +23,7 @@ package protocol FenceHolder: ParsableArguments, Sendable {
     /// As in "Makes a fence on this vehicle."
     static var place: String { get }
     /// Whom a new fence watches of which nothing is said; nil: a person must say it.
-    static var usualWatch: FenceWatch? { get }
+    static var usualWatch: FenceSubjects? { get }
     /// Whether alarms can be reported: those of a server are its own.
     static var takesReports: Bool { get }
 

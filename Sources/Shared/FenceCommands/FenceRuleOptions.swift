@@ -176,7 +176,8 @@ package struct FenceRuleOptions: ParsableArguments {
             guard let after = stay ?? base?.stay?.after else {
                 throw ValidationError("--stay-every needs --stay, the seconds until the first one")
             }
-            guard let made = StayRule(after: after, every: stayEvery ?? (stay == nil ? nil : base?.stay?.every)) else {
+            guard let made = StayAlarmRule(after: after, every: stayEvery ?? (stay == nil ? nil : base?.stay?.every))
+            else {
                 throw ValidationError(
                     "a stay after \(after) s\(stayEvery.map { " and every \($0) s" } ?? ""): both are 5 to 604800 seconds"
                 )
@@ -246,14 +247,14 @@ package struct FenceRuleOptions: ParsableArguments {
         return limit
     }
 
-    private func watched() throws -> FenceWatch? {
+    private func watched() throws -> FenceSubjects? {
         guard !watchAll || watch.isEmpty else {
             throw ValidationError("--watch and --watch-all exclude each other: give one of them")
         }
         if watchAll { return .everyone }
         guard !watch.isEmpty else { return nil }
         do throws(FenceError) {
-            return try FenceWatch(watch)
+            return try FenceSubjects(watch)
         } catch {
             throw ValidationError("--watch: \(error)".printable)
         }

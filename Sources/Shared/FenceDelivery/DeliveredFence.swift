@@ -11,7 +11,7 @@ package struct DeliveredFence: Hashable, Sendable {
     package let group: GroupCode?
 
     package init(_ fence: Fence, since: Timestamp, of entity: String) {
-        self.fence = fence.watching((try? FenceWatch([entity])) ?? .nobody)
+        self.fence = fence.watching((try? FenceSubjects([entity])) ?? .nobody)
         self.since = since
         group = fence.definition.group.map { GroupCode(name: $0, watch: fence.definition.watch.scope) }
     }

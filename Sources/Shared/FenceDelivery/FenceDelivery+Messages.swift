@@ -96,7 +96,7 @@ extension SentFence {
 
 extension DeliveredFence {
     fileprivate init(_ sent: SentFence) throws(FenceDeliveryError) {
-        do throws(MemoryCodingError) {
+        do throws(FenceStateCodingError) {
             let fence = try Fence(id: sent.id, encoded: Array(sent.fence))
             let group = fence.definition.group.map { _ in GroupCode(rawValue: sent.groupCode) }
             self.init(fence, since: Timestamp(milliseconds: sent.since), group: group)

@@ -23,7 +23,7 @@ package struct ImportOptions: Hashable, Sendable {
     /// The datum of the file's coordinates, and of the area's.
     package var datum = Datum.wgs84
     /// Whom a new fence watches, if neither the settings nor the file say so.
-    package var usualWatch = FenceWatch.nobody
+    package var usualWatch = FenceSubjects.nobody
     /// Names that a fence may not watch, because nothing has them.
     package var unknownEntities: Set<ExactName> = []
     package var settings = ImportSettings()
@@ -39,14 +39,14 @@ package struct ImportOptions: Hashable, Sendable {
 package struct ImportSettings: Hashable, Sendable {
     package var rule: FenceRule?
     /// Counts when the rule is given.
-    package var stay: StayRule?
+    package var stay: StayAlarmRule?
     package var settle: Int?
     package var isInitialTold: Bool?
     package var through: Bool?
     package var crossingGap: Int?
     package var denoise: Int32?
     package var altitude: AltitudeRange?
-    package var watch: FenceWatch?
+    package var watch: FenceSubjects?
     package var group: String?
     package var validity: FenceValidity?
     package var speedLimit: SpeedLimit?

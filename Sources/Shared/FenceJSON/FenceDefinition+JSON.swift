@@ -44,7 +44,7 @@ extension FenceDefinition {
             ]
         }
         if watch.isEveryone {
-            members["watch"] = .string(FenceWatch.everyoneName)
+            members["watch"] = .string(FenceSubjects.everyoneName)
         } else if !watch.isNobody {
             members["watch"] = .array(watch.entities.map { .string($0.text) })
         }

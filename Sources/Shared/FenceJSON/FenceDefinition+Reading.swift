@@ -29,7 +29,7 @@ extension FenceDefinition {
         if let value = try members.object("validity") { validity = try FenceValidity(value) }
         group = try members.text("group")
         speedLimit = try Self.speedLimit(&members)
-        watch = try FenceWatch(&members)
+        watch = try FenceSubjects(&members)
         for value in try members.list("actions") ?? [] { reactions.append(try Self.reaction(value, path)) }
         isReported = try members.flag("report") ?? false
         if let value = try members.object("origin") { origin = try Self.origin(value) }
@@ -48,7 +48,7 @@ extension FenceDefinition {
         }
         if var value = try members.object("stay") {
             let (after, every) = (try value.integer("after"), try value.integer("every"))
-            guard let after, let made = StayRule(after: Int(after), every: every.map { Int($0) }) else {
+            guard let after, let made = StayAlarmRule(after: Int(after), every: every.map { Int($0) }) else {
                 throw FenceJSONError(
                     "\(value.path): after, and every if there is one, are 5 to 604,800 seconds, not \(after ?? 0) and"
                         + " \(every.map { String($0) } ?? "none")")
@@ -117,7 +117,7 @@ extension FenceDefinition {
     }
 }
 
-extension FenceWatch {
+extension FenceSubjects {
     fileprivate init(_ members: inout DefinitionMembers) throws(FenceJSONError) {
         self = .nobody
         guard let value = members.value("watch") else { return }
@@ -130,7 +130,7 @@ extension FenceWatch {
             throw members.error("watch", value, needs: "a list of entities or \"\(Self.everyoneName)\"")
         }
         do throws(FenceError) {
-            self = try FenceWatch(names)
+            self = try FenceSubjects(names)
         } catch {
             throw FenceJSONError("\(members.path).watch: \(error)")
         }

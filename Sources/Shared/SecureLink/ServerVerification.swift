@@ -4,7 +4,7 @@ internal import Glibc
 /// Judges a server's certificates: pin, chain, dates and name.
 struct ServerVerification {
     let options: TLSClientOptions
-    let identity: ServerIdentity
+    let identity: ServerCertificateName
 
     /// Why the chain is not trusted; nil when it is. Also sets OpenSSL's code, which becomes the alert.
     func failure(of store: OpaquePointer) -> SecureLinkError? {
@@ -143,7 +143,7 @@ func verifyServerCertificate(_ store: OpaquePointer?) -> Int32 {
 }
 
 /// The name that the server's certificate must hold: a DNS name or an IP address.
-struct ServerIdentity: Hashable, Sendable {
+struct ServerCertificateName: Hashable, Sendable {
     /// In the form for comparing: without the root's dot, and without an address's zone.
     let name: String
     let isAddress: Bool

@@ -20,7 +20,7 @@ internal import NIOCore
     static let maximumRecord = 16_384
 
     let transport = RecordTransport()
-    let identity: ServerIdentity
+    let identity: ServerCertificateName
     private let context: TLSContext
     private let ssl: OpaquePointer
     /// Set by the verification, because OpenSSL's code says less.
@@ -33,7 +33,7 @@ internal import NIOCore
     /// Throws `configuration` when no certificate can hold the name `host`.
     init(context: TLSContext, host: String, verificationTime: Int64?) throws(SecureLinkError) {
         OpenSSLErrorQueue.clear()
-        identity = try ServerIdentity(host: context.options.serverName ?? host)
+        identity = try ServerCertificateName(host: context.options.serverName ?? host)
         self.context = context
         guard let ssl = unsafe SSL_new(context.handle.pointer) else {
             throw SecureLinkError(.other, "no memory for a TLS connection: \(OpenSSLErrorQueue.drain().summary)")

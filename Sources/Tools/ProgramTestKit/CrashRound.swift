@@ -26,8 +26,8 @@ package final class CrashRound {
     private var agent: Program
     private var server: Program
     private var gpsd: Program
-    private var watch: GatherWatch
-    private var witnesses: [GPSDWitness] = []
+    private var watch: GatheredPointCollector
+    private var witnesses: [GPSDObserver] = []
     /// Seconds since 1970 of every point in the agent's events or in its ring.
     private var taken: Set<Int> = []
     private var outcome = Outcome()
@@ -61,10 +61,10 @@ package final class CrashRound {
         let pause = min(max(10.0 / Double(recording.pieces.count), 0.01), 0.25)
         source = try ReceiverSource(pieces: recording.pieces, pause: pause, in: link.agentNetwork)
         gpsd = try fleet.startGPSD(source: source.address)
-        witnesses.append(try GPSDWitness(port: fleet.gpsdPort, in: link.agentNetwork))
+        witnesses.append(try GPSDObserver(port: fleet.gpsdPort, in: link.agentNetwork))
         server = try fleet.startServer()
         agent = try fleet.startAgent()
-        watch = try GatherWatch(fleet)
+        watch = try GatheredPointCollector(fleet)
     }
 
     private func run() -> Outcome {
@@ -154,7 +154,7 @@ package final class CrashRound {
                 taken.formUnion(try CacheContents.times(of: fleet.cache).map { $0 / 1000 })
             }
             agent = try fleet.startAgent()
-            watch = try GatherWatch(fleet)
+            watch = try GatheredPointCollector(fleet)
         case .server:
             let status = server.end(signal)
             try require(signal == SIGKILL || status == 0, "the server ended with \(status): \(server.printed)")
@@ -171,7 +171,7 @@ package final class CrashRound {
             // The witness must not miss what the agent receives.
             source.pause()
             gpsd = try fleet.startGPSD(source: source.address)
-            witnesses.append(try GPSDWitness(port: fleet.gpsdPort, in: link.agentNetwork))
+            witnesses.append(try GPSDObserver(port: fleet.gpsdPort, in: link.agentNetwork))
             source.resume()
         }
     }

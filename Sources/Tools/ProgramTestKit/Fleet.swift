@@ -14,7 +14,7 @@ package final class Fleet: Sendable {
     /// Before the names of the vehicle's files; empty for the first vehicle.
     private let prefix: String
     /// What the server's `init` printed for vehicles.
-    private let enrollment: String
+    private let enrolment: String
 
     package var server: String { directory.file("server") }
     package var agent: String { directory.file(prefix + "agent") }
@@ -48,7 +48,7 @@ package final class Fleet: Sendable {
                 "--device-port", "\(devicePort)", "--https-port", "\(webPort)", "--http-port", "0",
             ] + (isAsked ? ["--legacy-device"] : []))
         try require(made.status == 0, "\(made.all)")
-        enrollment = try require(
+        enrolment = try require(
             made.output.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("saker1:") }.map(String.init),
             "no enrolment string")
         try enroll(gather: gather, pack: pack, tables: agentTables, founder: founder)
@@ -61,7 +61,7 @@ package final class Fleet: Sendable {
     ) throws {
         link = nil
         (prefix, self.entity) = ("second-", entity ?? fleet.entity)
-        (directory, enrollment) = (fleet.directory, line ?? fleet.enrollment)
+        (directory, enrolment) = (fleet.directory, line ?? fleet.enrolment)
         (devicePort, webPort, gpsdPort) = (fleet.devicePort, fleet.webPort, try freePort())
         try enroll(gather: gather, pack: pack, tables: "", founder: nil)
     }
@@ -69,7 +69,7 @@ package final class Fleet: Sendable {
     private func enroll(gather: Int, pack: Int, tables: String, founder: String?) throws {
         let enrolled = try Program.run(
             Built.path("saker", in: founder), ["enroll", "-", "--directory", agent, "--entity", entity],
-            input: enrollment + "\n")
+            input: enrolment + "\n")
         try require(enrolled.status == 0, "\(enrolled.all)")
         try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
         try writeConfiguration(tables: tables)

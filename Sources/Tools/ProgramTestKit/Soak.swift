@@ -48,7 +48,7 @@ package final class Soak {
         let gpsd = try fleet.startGPSD(source: source.address)
         let server = try fleet.startServer()
         let agent = try fleet.startAgent()
-        let watch = try GatherWatch(fleet)
+        let watch = try GatheredPointCollector(fleet)
         defer { watch.end() }
         source.resume()
         var figures: [(agent: ProcessFigures, server: ProcessFigures)] = []

@@ -1,6 +1,6 @@
+import DiskRing
 import Foundation
 import Synchronization
-import TrackCache
 import TrackModel
 
 /// Compares what the server has with what the agent took and what gpsd sent.
@@ -17,7 +17,7 @@ package struct Verdict: Hashable, Sendable {
     ///   - chunks: the database's chunks in the order of storing.
     ///   - points: the track from the Web API.
     ///   - reports: everything that gpsd sent, one list for each of its processes.
-    package init(taken: Set<Int>, chunks: [Fleet.Chunk], points: [Fleet.Stored], reports: [[GPSDWitness.Report]]) {
+    package init(taken: Set<Int>, chunks: [Fleet.Chunk], points: [Fleet.Stored], reports: [[GPSDObserver.Report]]) {
         let times = points.map(\.time)
         stored = chunks.reduce(0) { $0 + $1.count }
         lost = taken.subtracting(times).sorted()
@@ -46,7 +46,7 @@ package struct Verdict: Hashable, Sendable {
 
     /// The seconds between the last report of one gpsd to the witness and the first report of the next gpsd. A killed
     /// gpsd may have sent one more epoch to the agent.
-    private static func gaps(between reports: [[GPSDWitness.Report]]) -> [Range<Int>] {
+    private static func gaps(between reports: [[GPSDObserver.Report]]) -> [Range<Int>] {
         let spans = reports.compactMap { list in
             list.map(\.time).min().flatMap { first in list.map(\.time).max().map { (first, $0) } }
         }
@@ -58,7 +58,7 @@ package struct Verdict: Hashable, Sendable {
 }
 
 /// A second client of the same gpsd, directly on its socket.
-package final class GPSDWitness: Sendable {
+package final class GPSDObserver: Sendable {
     /// One report with a time and a position.
     package struct Report: Hashable, Sendable {
         /// Milliseconds.
@@ -131,7 +131,7 @@ package final class GPSDWitness: Sendable {
 }
 
 /// Collects, from the agent's event stream, every point that the agent's ring has stored durably.
-package final class GatherWatch: Sendable {
+package final class GatheredPointCollector: Sendable {
     private let watcher: Program
 
     package init(_ fleet: Fleet) throws {
@@ -179,7 +179,7 @@ package enum CacheContents {
         let copy = copies.file("cache")
         try FileManager.default.copyItem(atPath: directory, toPath: copy)
         let now = MonotonicTime(milliseconds: 0)
-        let cache = try TrackCache(directory: copy, now: now)
+        let cache = try DiskRing(directory: copy, now: now)
         var times: [Int] = []
         var position: UInt64 = 0
         while let batch = cache.read(after: position, maximumCount: 1000, maximumBytes: .max, now: now) {

@@ -1,4 +1,4 @@
-package import TrackCache
+package import DiskRing
 
 /// One simulated file: what reading shows, what the platter holds, and what lies between.
 final class DiskNode {

@@ -1,4 +1,4 @@
-package import TrackCache
+package import DiskRing
 
 /// A disk in memory that forgets what was not synchronised, fails on demand, fills up, tears and rots.
 ///

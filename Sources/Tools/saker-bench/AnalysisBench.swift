@@ -47,7 +47,7 @@ struct AnalysisBench: ParsableCommand {
         figure("analysis.all", cleaning + stays + behaviour, "ms, these three together")
         _ = measure("length", "ms, length") { Int(LengthMeter.length(of: cleaned).driven) }
         _ = measure("thinning", "ms, thinning to 10 m") {
-            var drops = DropLedger()
+            var drops = DropReasons()
             return TimeRatioThinning.apply(TimeRatioThinning(metres: 10), to: cleaned, &drops).count
         }
         _ = measure("trips", "ms, trips") { TripFinder.trips(in: cleaned).count }

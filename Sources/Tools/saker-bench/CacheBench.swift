@@ -1,6 +1,6 @@
 import ArgumentParser
+import DiskRing
 import Foundation
-import TrackCache
 import TrackModel
 import TrackWire
 
@@ -24,8 +24,8 @@ struct CacheBench: ParsableCommand {
     }
 
     private func append(_ records: [[UInt8]], _ name: String, interval: Int64) throws {
-        let cache = try TrackCache(
-            directory: "\(directory)/\(name)", options: TrackCacheOptions(syncInterval: interval), now: now)
+        let cache = try DiskRing(
+            directory: "\(directory)/\(name)", options: DiskRingOptions(syncInterval: interval), now: now)
         let before = cache.counters.bytesWritten
         let clock = ContinuousClock()
         var latencies: [Double] = []
@@ -45,8 +45,8 @@ struct CacheBench: ParsableCommand {
 
     private func openLarge(_ records: [[UInt8]]) throws {
         let path = "\(directory)/large"
-        let filled = try TrackCache(
-            directory: path, options: TrackCacheOptions(limit: nil, syncInterval: 3_600_000), now: now)
+        let filled = try DiskRing(
+            directory: path, options: DiskRingOptions(limit: nil, syncInterval: 3_600_000), now: now)
         var time: Int64 = 0
         while filled.usage.diskBytes < 60 << 20 {
             for record in records {
@@ -56,9 +56,9 @@ struct CacheBench: ParsableCommand {
         }
         filled.close(now: now)
         let clock = ContinuousClock()
-        var opened: TrackCache?
+        var opened: DiskRing?
         let duration = try clock.measure {
-            opened = try TrackCache(directory: path, options: TrackCacheOptions(limit: nil), now: now)
+            opened = try DiskRing(directory: path, options: DiskRingOptions(limit: nil), now: now)
         }
         figure("cache.open_60mb", seconds(duration) * 1000, "ms")
         figure("cache.open_60mb.points", Double(opened?.count ?? 0), "points")
@@ -75,8 +75,8 @@ struct FillCommand: ParsableCommand {
     @Option(help: "Their entity.") var entity = "van_07"
 
     func run() throws {
-        let cache = try TrackCache(
-            directory: directory, options: TrackCacheOptions(limit: nil, syncInterval: 3_600_000), now: now)
+        let cache = try DiskRing(
+            directory: directory, options: DiskRingOptions(limit: nil, syncInterval: 3_600_000), now: now)
         for point in RealTrack.madeUp(count: points) {
             cache.append(
                 entity: entity, time: point.fix.time.milliseconds, payload: PointRecord.encode(point), now: now)

@@ -21,12 +21,12 @@ struct FenceBench: ParsableCommand {
         @Option(help: "The GeoJSON file of f5.") var file: String?
         @Option(help: "The seed of the made-up world.") var seed: UInt64 = 1
 
-        func made() throws -> FenceWorld {
-            guard let spread = FenceWorld.Spread(rawValue: spread) else {
-                throw ValidationError("\(spread) is none of \(FenceWorld.Spread.allCases.map(\.rawValue))")
+        func made() throws -> FenceBenchWorld {
+            guard let spread = FenceBenchWorld.Spread(rawValue: spread) else {
+                throw ValidationError("\(spread) is none of \(FenceBenchWorld.Spread.allCases.map(\.rawValue))")
             }
-            var world = FenceWorld(spread, seed: seed)
-            if let file { try world.take(FenceFile.shapes(file)) } else { try world.make(fences) }
+            var world = FenceBenchWorld(spread, seed: seed)
+            if let file { try world.take(RecordedFenceFile.shapes(file)) } else { try world.make(fences) }
             return world
         }
     }
@@ -46,7 +46,7 @@ struct FenceBench: ParsableCommand {
                 throw ValidationError("\(points) is none of \(FencePattern.allCases.map(\.rawValue))")
             }
             var world = try world.made()
-            let recorded = try drive.map(FenceFile.drive) ?? []
+            let recorded = try drive.map(RecordedFenceFile.drive) ?? []
             let runs = pattern.runs(in: &world, recorded)
             guard let first = runs.first else { throw ValidationError("p6 needs a drive: give --drive") }
             let begin = FenceSpeed.processorSeconds
@@ -55,7 +55,7 @@ struct FenceBench: ParsableCommand {
             // The usual pattern has no name of its own.
             let name = "fences.\(self.world.spread)" + (pattern == .byVehicle ? "" : ".\(points)")
             figure("\(name).build", packing * 1000, "ms of CPU to pack \(world.plans.count) fences")
-            if let export { try FenceExport.write(world.plans, set, first.tracks, to: export) }
+            if let export { try FencePolygonExport.write(world.plans, set, first.tracks, to: export) }
             for run in runs {
                 let found = FenceSpeed(set: set, tracks: run.tracks).play(batch: run.batch)
                 let name = "\(name).batch_\(run.batch)"
@@ -130,7 +130,7 @@ struct FenceSpeed {
 
     /// Every vehicle in turn uploads a batch, until all tracks are used up. The memories stay decoded.
     func play(batch: Int) -> Result {
-        var memories = [EntityMemory](repeating: EntityMemory(), count: tracks.count)
+        var memories = [EntityFenceState](repeating: EntityFenceState(), count: tracks.count)
         var (judge, alarms) = (FenceJudge(), [FenceAlarm]())
         var result = Result()
         let longest = tracks.reduce(0) { max($0, $1.count) }
@@ -177,7 +177,7 @@ struct FenceSpeed {
 /// of polygons; for each its number of vertices and their longitudes and latitudes; the number of points; for each its
 /// longitude and latitude and its verdict: the sum of the marks of the polygons that it is in. Coordinates are whole 1e-7
 /// degrees as Float64, so that another program computes with the same numbers.
-enum FenceExport {
+enum FencePolygonExport {
     static func write(_ plans: [FencePlan], _ set: FenceSet, _ tracks: [[FencePoint]], to path: String) throws {
         var data = Data()
         append(UInt64(plans.count), to: &data)
@@ -197,7 +197,7 @@ enum FenceExport {
             append(Double(point.place.longitudeE7), to: &data)
             append(Double(point.place.latitudeE7), to: &data)
             // Near a boundary an entity that nobody knows has no place before its third point.
-            var (memory, alarms) = (EntityMemory(), [FenceAlarm]())
+            var (memory, alarms) = (EntityFenceState(), [FenceAlarm]())
             for second in 0..<3 as Range<Int64> {
                 let again = FencePoint(time: point.time.adding(milliseconds: second * 1000), place: point.place)
                 _ = judge.judge(again, of: &memory, by: set, into: &alarms)

@@ -22,7 +22,7 @@ struct CommonOptions: ParsableArguments {
 
     /// Prepares for Ctrl-C, and prints which link the run uses.
     func begin() throws {
-        Interruption.watch()
+        InterruptHandler.watch()
         if network != .proxy, let obstacle = NetworkNamespace.obstacle {
             if network == .namespaces { throw ValidationError("no network namespaces here: \(obstacle)") }
             say("No network namespaces here (\(obstacle)): the link is a TCP proxy.")
@@ -33,12 +33,12 @@ struct CommonOptions: ParsableArguments {
 extension ChosenLink: ExpressibleByArgument {}
 
 /// On Ctrl-C and SIGTERM, ends everything that the run started and removes its files before the program exits.
-private enum Interruption {
+private enum InterruptHandler {
     private static let number = Atomic<Int32>(0)
 
     static func watch() {
         for signal in [SIGINT, SIGTERM] {
-            Glibc.signal(signal) { Interruption.number.store($0, ordering: .relaxed) }
+            Glibc.signal(signal) { InterruptHandler.number.store($0, ordering: .relaxed) }
         }
         Thread.detachNewThread {
             while number.load(ordering: .relaxed) == 0 { pause(milliseconds: 100) }

@@ -45,10 +45,10 @@ struct DriveCommand: ParsableCommand {
     var startTime: StartTime?
 
     @Option(help: "Address and port to listen on; port 0 takes a free one.")
-    var listen: Endpoint?
+    var listen: GPSDEndpoint?
 
     @Option(help: "Address and port to send datagrams to, instead of listening.")
-    var udp: Endpoint?
+    var udp: GPSDEndpoint?
 
     @Option(help: "A file for the true positions, as CSV.")
     var truth: String?
@@ -84,7 +84,7 @@ struct DriveCommand: ParsableCommand {
         let truthFile = try truth.map { try TruthFile(path: $0) }
         let output: any EpochOutput =
             if let udp { try DatagramOutput(to: udp) } else {
-                try StreamOutput(listeningOn: listen ?? Endpoint(host: "127.0.0.1", port: 0))
+                try StreamOutput(listeningOn: listen ?? GPSDEndpoint(host: "127.0.0.1", port: 0))
             }
         // The caller reads the port from this line, perhaps through a pipe.
         print(output.announcement)
@@ -130,7 +130,7 @@ struct MetreRange: ExpressibleByArgument {
 }
 
 /// An address or `localhost`, and a port: `127.0.0.1:2948`.
-struct Endpoint: ExpressibleByArgument {
+struct GPSDEndpoint: ExpressibleByArgument {
     let host: String
     let port: UInt16
 

@@ -17,7 +17,7 @@ final class DatagramOutput: EpochOutput {
     private let descriptor: CInt
     private let address: sockaddr_in
 
-    init(to endpoint: Endpoint) throws {
+    init(to endpoint: GPSDEndpoint) throws {
         address = try SocketName.address(of: endpoint)
         descriptor = socket(AF_INET, CInt(SOCK_DGRAM.rawValue), 0)
         guard descriptor >= 0 else { throw SocketName.failure("socket") }
@@ -51,7 +51,7 @@ final class StreamOutput: EpochOutput {
     private let descriptor: CInt
     private var readers: [CInt] = []
 
-    init(listeningOn endpoint: Endpoint) throws {
+    init(listeningOn endpoint: GPSDEndpoint) throws {
         var address = try SocketName.address(of: endpoint)
         descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard descriptor >= 0 else {
@@ -120,7 +120,7 @@ final class StreamOutput: EpochOutput {
 }
 
 enum SocketName {
-    static func address(of endpoint: Endpoint) throws -> sockaddr_in {
+    static func address(of endpoint: GPSDEndpoint) throws -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = endpoint.port.bigEndian

@@ -20,7 +20,7 @@ struct FleetCommand: AsyncParsableCommand {
             """)
 
     @Option(help: "Address and port of the device port. Default: as in the enrolment string.")
-    var server: Endpoint?
+    var server: GPSDEndpoint?
 
     @Option(help: ArgumentHelp("PEM certificates to trust instead of those of the system.", valueName: "file"))
     var ca: String?
@@ -99,7 +99,7 @@ struct FleetCommand: AsyncParsableCommand {
         plan.duration = duration ?? (mode == .backlog ? 600 : 60)
         (plan.rate, plan.opening, plan.threads) = (rate, opening, threads)
         plan.sources = source.isEmpty ? loopbackSources(plan) : source
-        let report = try await Fleet.run(plan) { FileHandle.standardError.write(Data(($0 + "\n").utf8)) }
+        let report = try await SimulatedFleet.run(plan) { FileHandle.standardError.write(Data(($0 + "\n").utf8)) }
         if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
@@ -116,7 +116,7 @@ struct FleetCommand: AsyncParsableCommand {
             guard service == nil, ak == nil else {
                 throw ValidationError("--enroll holds service and key: give it, or --service and --ak")
             }
-            let string = try EnrollmentString(decoding: secret(in: enroll, "the enrolment string"))
+            let string = try EnrolmentString(decoding: secret(in: enroll, "the enrolment string"))
             guard case .accessKey(let accessKey) = string.credential, let service = string.service else {
                 throw ValidationError(
                     "the enrolment string has a token, and the vehicles of the fleet share an access key: make a line with "

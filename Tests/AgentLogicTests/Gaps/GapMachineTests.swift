@@ -53,7 +53,7 @@ import TrackModel
             return "\(span.reason.name) \(span.from.map(seconds) ?? "…")-\(seconds(span.until))"
         }
 
-        var memory: GapMemory? {
+        var memory: OpenGap? {
             for case .remember(let memory) in actions.reversed() { return memory }
             return nil
         }

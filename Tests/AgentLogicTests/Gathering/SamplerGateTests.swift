@@ -33,8 +33,8 @@ struct SamplerGateTests {
     @Test(
         arguments: [
             (.fitness, 255, 500), (.automotive, 585, 700), (.other, 945, 1100), (.airborne, 2445, 2600),
-        ] as [(Activity, Double, Double)])
-    func eachActivityHasItsPlausibleSpeed(_ activity: Activity, _ reachable: Double, _ jump: Double) {
+        ] as [(TravelActivity, Double, Double)])
+    func eachActivityHasItsPlausibleSpeed(_ activity: TravelActivity, _ reachable: Double, _ jump: Double) {
         var sampler = Sampler(interval: 5, options: LocationOptions(activity: activity))
         #expect(sampler.fix(fix(at: 0)) == .point(fix(at: 0)))
         #expect(sampler.fix(fix(at: 5000, north: jump)) == .skipped(.implausible))

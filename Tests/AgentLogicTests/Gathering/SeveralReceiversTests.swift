@@ -10,7 +10,7 @@ struct SeveralReceiversTests {
     /// A guard and what people are told, with a fix of each receiver a second.
     private struct Drive {
         var guarded = TimeGuard()
-        var watch = DateWatch()
+        var watch = ReceiverDateMonitor()
         private(set) var now: Int64 = 0
         /// The dates that the fixes of each receiver got, milliseconds after the start; nil: none.
         private(set) var dates: [String: [Int64?]] = [:]
@@ -109,7 +109,7 @@ struct SeveralReceiversTests {
     // MARK: A clock that stands still
 
     private func standing(isKept: Bool, _ seconds: Int) -> (epochs: [Epoch], trouble: DateTrouble?) {
-        var (assembler, guarded, watch) = (EpochAssembler(), TimeGuard(), DateWatch())
+        var (assembler, guarded, watch) = (EpochAssembler(), TimeGuard(), ReceiverDateMonitor())
         var epochs: [Epoch] = []
         for second in 0..<Int64(seconds) {
             let reading = ClockReading(at: second * 1000, isKept: isKept)

@@ -149,7 +149,7 @@ struct TimeGuardTests {
     // MARK: What people are told
 
     @Test func whatIsWrongIsToldAsSoonAsItLasts() {
-        var (guarded, watch) = (TimeGuard(), DateWatch())
+        var (guarded, watch) = (TimeGuard(), ReceiverDateMonitor())
         func hear(_ time: Int64?, _ reading: ClockReading) -> Bool {
             let epoch = Epoch(fix: fix(at: time ?? 0), hasTime: time != nil, arrival: reading)
             return watch.judged(epoch, guarded.judge(epoch))

@@ -80,7 +80,7 @@ struct UplinkEventTableTests {
     @Test(arguments: UplinkSetup.allCases) func everyEventLeavesAPhaseThatEndsByItself(_ setup: UplinkSetup) {
         for (name, event) in Self.linkEvents + Self.otherEvents {
             var machine = setup.make()
-            var watch = UplinkWatch(machine)
+            var watch = UplinkRecorder(machine)
             if name == "linkClosed" || name == "connectFailed" { watch.ended() }
             let actions = event(&machine, machine.link)
             watch.saw(actions, machine)
@@ -118,7 +118,7 @@ struct UplinkEventTableTests {
 }
 
 /// What must hold after every event, whoever drives the machine.
-struct UplinkWatch {
+struct UplinkRecorder {
     private(set) var problems: [String] = []
     private var live: LinkID?
     private var hasHello = false

@@ -32,7 +32,7 @@ struct UplinkSimulationTests {
         var generator = TestGenerator(seed: seed)
         for _ in 0..<400 {
             var machine = UplinkMachine(gatherInterval: 5, packInterval: 10, seed: generator.next())
-            var watch = UplinkWatch(machine)
+            var watch = UplinkRecorder(machine)
             var now: MonotonicTime = 0
             for _ in 0..<300 {
                 now += Int64.random(in: 0...4000, using: &generator)

@@ -32,7 +32,7 @@ struct UplinkWorld {
     private var queue: [(at: MonotonicTime, order: Int, event: Event)] = []
     private var order = 0
     private var timers: [UplinkTimer: MonotonicTime] = [:]
-    private var watch: UplinkWatch
+    private var watch: UplinkRecorder
     private var open: LinkID?
     /// The cache's own: next sequence, and what the server has said it owns.
     private var next: UInt64 = 1
@@ -43,7 +43,7 @@ struct UplinkWorld {
         generator = TestGenerator(seed: seed)
         self.isHostile = isHostile
         machine = UplinkMachine(gatherInterval: 5, packInterval: 30, seed: seed, sendsLiveHint: true)
-        watch = UplinkWatch(machine)
+        watch = UplinkRecorder(machine)
         perform(machine.start(first: 1, next: 1, now: 0))
         schedule(.point, after: 0)
         if isHostile { schedule(.mischief, after: 1000) }

@@ -7,11 +7,11 @@ import Varlink
 
 /// What is wrong on the box: the agent, its configuration, its disk.
 extension DiagnosisTests {
-    private static func fences(_ state: RememberedStatus.State, alarms: String? = nil) -> FencesStatus {
+    private static func fences(_ state: DurableStateStatus.State, alarms: String? = nil) -> FencesStatus {
         FencesStatus(
             kept: 3, watching: 3, inside: 0, alarms: 2, late: 0, leftOut: 0, dropped: 0, waiting: 2, lastAlarmTime: nil,
             lastError: alarms,
-            remembered: RememberedStatus(state: state, lastError: state == .failing ? "no space left" : nil))
+            remembered: DurableStateStatus(state: state, lastError: state == .failing ? "no space left" : nil))
     }
 
     static let agentCases = [
@@ -142,7 +142,7 @@ extension DiagnosisTests {
             "df -h /var/lib/saker/cache"),
         Case(
             "not remembered",
-            Facts.status { $0.remembered = RememberedStatus(state: .failing, lastError: "no space left") }, .disk,
+            Facts.status { $0.remembered = DurableStateStatus(state: .failing, lastError: "no space left") }, .disk,
             .failed, "no space left", "df -h"),
         Case(
             "fences not remembered", Facts.status { $0.fences = fences(.failing) }, .disk, .failed,

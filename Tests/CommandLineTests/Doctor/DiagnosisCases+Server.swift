@@ -115,12 +115,12 @@ extension DiagnosisTests {
             var server = ServerFencesStatus(
                 version: 1_772_660_030_000, kept: 7, inside: 0, alarms: 2, confirmed: 2, unconfirmed: 0,
                 reportsWaiting: 0,
-                remembered: RememberedStatus(state: .durable))
+                remembered: DurableStateStatus(state: .durable))
             (server.changedTime, server.sent) = (server.version, true)
             change(&server)
             var fences = FencesStatus(
                 kept: 0, watching: 0, inside: 0, alarms: 0, late: 0, leftOut: 0, dropped: 0, waiting: 0,
-                lastAlarmTime: nil, lastError: nil, remembered: RememberedStatus(state: .durable))
+                lastAlarmTime: nil, lastError: nil, remembered: DurableStateStatus(state: .durable))
             fences.server = server
             status.fences = fences
             status.link.state = online
@@ -156,7 +156,8 @@ extension DiagnosisTests {
             "it is damaged", "Bring the vehicle online"),
         Case(
             "not on the disk",
-            server { $0.remembered = RememberedStatus(state: .failing, lastError: "no space left") }, .fences, .warning,
+            server { $0.remembered = DurableStateStatus(state: .failing, lastError: "no space left") }, .fences,
+            .warning,
             "no space left", "check disk"),
         Case("reports on their way", reports(9), .fences, .ok, "7 fences"),
         Case("reports of an earlier link", reports(90, linkSince: 2), .fences, .ok, "7 fences"),

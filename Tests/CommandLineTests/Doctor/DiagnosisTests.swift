@@ -103,8 +103,8 @@ extension DiagnosisTests {
         }
     }
 
-    static func unresolved(_ resolution: ServerFacts.Resolution) -> ServerFacts {
-        ServerFacts(host: "track.example.org", port: 7443, resolution: resolution, connection: nil)
+    static func unresolved(_ resolution: FleetServerFacts.Resolution) -> FleetServerFacts {
+        FleetServerFacts(host: "track.example.org", port: 7443, resolution: resolution, connection: nil)
     }
 
     static let receiver = [GPSDFacts.Device(path: "/dev/ttyACM0", driver: "")]
@@ -151,16 +151,17 @@ extension Facts {
                     release: "3.25", devices: [GPSDFacts.Device(path: "/dev/ttyACM0", driver: "u-blox")], fix: nil)),
             clock: ClockFacts(
                 isSynchronised: true, time: 1_800_000_000_000, serverDifference: 12, receiverDifference: -300),
-            server: ServerFacts(
+            server: FleetServerFacts(
                 host: "track.example.org", port: 7443, resolution: .addresses(["203.0.113.7"]), connection: .made(31)),
             certificates: [
-                CertificateFacts(
+                ClientCertificateFacts(
                     path: "/etc/saker/ca.pem", content: .validity(from: 1_790_000_000, until: 2_100_000_000))
             ],
             identity: IdentityFacts(
                 plan: RenewalPlan(from: 1_799_000_000, until: 1_806_776_000), key: .fits,
                 device: "0198c0de-0000-7000-8000-000000000001", hasWebAddress: true, isOnAnotherComputer: false),
-            disk: DiskFacts(directory: "/var/lib/saker/cache", free: 8 << 30, total: 32 << 30, isReadOnly: false),
+            disk: VehicleDiskFacts(
+                directory: "/var/lib/saker/cache", free: 8 << 30, total: 32 << 30, isReadOnly: false),
             files: [
                 FileFacts(path: "/var/lib/saker", role: .writable, found: .mode(0o750, owner: 990), agentUser: 990),
                 FileFacts(

@@ -86,7 +86,8 @@ import Testing
         let refused = #"{"status":"refused","code":"too_many","message":"slowly\u001b[1m","retry_after":7}"#
         #expect(
             try read(Array(refused.utf8))
-                == .refused(EnrolmentRefusal(code: "too_many", message: "slowly\u{1B}[1m".printable, retryAfter: 7)))
+                == .refused(
+                    ReportedEnrolmentRefusal(code: "too_many", message: "slowly\u{1B}[1m".printable, retryAfter: 7)))
         let pending =
             #"{"status":"pending","device":"\#(Self.device)","entity":"van","retry_after":60,"message":"wait"}"#
         #expect(
@@ -97,7 +98,7 @@ import Testing
 
 @Suite struct EnrolmentMachineTests {
     private func refusal(_ code: String, after seconds: Int64? = nil) -> EnrolmentAnswer {
-        .refused(EnrolmentRefusal(code: code, message: "so it is", retryAfter: seconds))
+        .refused(ReportedEnrolmentRefusal(code: code, message: "so it is", retryAfter: seconds))
     }
 
     private func pending(after seconds: Int64? = nil) -> EnrolmentAnswer {
@@ -113,7 +114,7 @@ import Testing
 
     @Test(arguments: ["token_of_a_later_version", "device_of_a_later_version"])
     func aFinalRefusalEndsItAlsoWhenNobodyWatches(code: String) {
-        var machine = EnrolmentMachine(patience: .endless, waitsForApproval: true)
+        var machine = EnrolmentMachine(retryPolicy: .endless, waitsForApproval: true)
         guard case .stop(let failure) = machine.answered(refusal(code), chance: 0.5) else {
             Issue.record("\(code) goes on")
             return
@@ -124,7 +125,7 @@ import Testing
 
     @Test(arguments: ["too_many", "busy", "no_authority", "not_on_list", "of a later version", ""])
     func anotherRefusalIsTriedAgainAndItsWaitIsKept(code: String) {
-        var machine = EnrolmentMachine(patience: .endless, waitsForApproval: true)
+        var machine = EnrolmentMachine(retryPolicy: .endless, waitsForApproval: true)
         for _ in 0..<100 {
             #expect(wait(machine.answered(refusal(code, after: 90), chance: 0)) ?? 0 >= 90_000)
         }
@@ -134,7 +135,7 @@ import Testing
     }
 
     @Test func aPersonIsToldOfALongWaitAndNotKeptInIt() {
-        var machine = EnrolmentMachine(patience: .failures(6), waitsForApproval: true)
+        var machine = EnrolmentMachine(retryPolicy: .failures(6), waitsForApproval: true)
         #expect(wait(machine.answered(refusal("busy", after: 60), chance: 0)) == 60_000)
         guard case .stop(let failure) = machine.answered(refusal("too_many", after: 590), chance: 0) else {
             Issue.record("waits")
@@ -144,7 +145,7 @@ import Testing
     }
 
     @Test func failuresWaitLongerAndLongerAndAPersonIsNotKeptWaiting() {
-        var machine = EnrolmentMachine(patience: .failures(6), waitsForApproval: true)
+        var machine = EnrolmentMachine(retryPolicy: .failures(6), waitsForApproval: true)
         var waits: [Int64] = []
         for _ in 0..<5 {
             waits.append(wait(machine.failed("no way", code: .unreachable, canPass: true, chance: 1)) ?? -1)
@@ -153,7 +154,7 @@ import Testing
         #expect(
             machine.failed("no way", code: .unreachable, canPass: true, chance: 1)
                 == .stop(CommandFailure(.unreachable, "no way")))
-        var endless = EnrolmentMachine(patience: .endless, waitsForApproval: true)
+        var endless = EnrolmentMachine(retryPolicy: .endless, waitsForApproval: true)
         for _ in 0..<200 {
             let wait = wait(endless.failed("no way", code: .unreachable, canPass: true, chance: 0))
             #expect((500...150_000).contains(wait ?? -1))
@@ -161,16 +162,16 @@ import Testing
     }
 
     @Test func whatCannotPassStopsAPersonOnly() {
-        var attended = EnrolmentMachine(patience: .failures(6), waitsForApproval: true)
+        var attended = EnrolmentMachine(retryPolicy: .failures(6), waitsForApproval: true)
         #expect(
             attended.failed("another server", code: .unreachable, canPass: false, chance: 0)
                 == .stop(CommandFailure(.unreachable, "another server")))
-        var unattended = EnrolmentMachine(patience: .endless, waitsForApproval: true)
+        var unattended = EnrolmentMachine(retryPolicy: .endless, waitsForApproval: true)
         #expect(wait(unattended.failed("a sign-in page", code: .unreachable, canPass: false, chance: 0)) != nil)
     }
 
     @Test func anApprovalIsWaitedForAndToldOnce() {
-        var machine = EnrolmentMachine(patience: .failures(2), waitsForApproval: true)
+        var machine = EnrolmentMachine(retryPolicy: .failures(2), waitsForApproval: true)
         guard case .again(60_000, let note?) = machine.answered(pending(), chance: 0) else {
             Issue.record("no wait")
             return
@@ -184,7 +185,7 @@ import Testing
             #expect(wait(machine.failed("cut", code: .unreachable, canPass: true, chance: 0)) != nil)
             #expect(wait(machine.answered(pending(after: .max), chance: 1)) == 4_500_000)
         }
-        var hurried = EnrolmentMachine(patience: .failures(2), waitsForApproval: false)
+        var hurried = EnrolmentMachine(retryPolicy: .failures(2), waitsForApproval: false)
         guard case .stop(let failure) = hurried.answered(pending(), chance: 0) else {
             Issue.record("waits")
             return

@@ -23,7 +23,7 @@ import struct TrackStore.EnrolmentRefusal
 
     /// Every one that the server has.
     @Test(arguments: EnrolmentRefusal.Code.allCases) func aRefusalIsUnderstood(code: EnrolmentRefusal.Code) throws {
-        var machine = EnrolmentMachine(patience: .endless, waitsForApproval: true)
+        var machine = EnrolmentMachine(retryPolicy: .endless, waitsForApproval: true)
         let body = #"{"status":"refused","code":"\#(code.rawValue)","message":"no"}"#
         let action = machine.answered(
             try EnrolmentAnswer(status: 403, body: Array(body.utf8), key: nil), chance: 0.5)

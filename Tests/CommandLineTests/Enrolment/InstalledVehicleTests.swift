@@ -19,13 +19,13 @@ import Testing
     }
 
     private func line(_ server: EnrolmentServer) throws -> String {
-        EnrollmentString(
+        EnrolmentString(
             host: "localhost", port: server.port, token: Secret("et_abcdefghijklmnopqrstuvwxyz234567"),
             trust: .pinnedKey(try authority.pin.digest)
         ).encoded.revealed
     }
 
-    private static let keyLine = EnrollmentString(
+    private static let keyLine = EnrolmentString(
         host: "fleet.example", port: 7443, service: 1, accessKey: Secret("AKtest"), trust: .system
     ).encoded.revealed
 

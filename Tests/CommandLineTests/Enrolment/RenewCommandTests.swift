@@ -24,7 +24,7 @@ import Testing
     private func enrol(
         _ server: EnrolmentServer, options: [String] = [], environment: [String: String] = [:]
     ) async throws {
-        let line = EnrollmentString(
+        let line = EnrolmentString(
             host: "localhost", port: server.port, token: Secret("et_abcdefghijklmnopqrstuvwxyz234567"),
             trust: .pinnedKey(try authority.pin.digest))
         let result = try await SakerProgram.run(
@@ -244,7 +244,7 @@ import Testing
         let server = try await EnrolmentServer.start(authority, .issue())
         let token = try SoftToken(in: directory.path)
         try token.write(pin: "999999")
-        let line = EnrollmentString(
+        let line = EnrolmentString(
             host: "localhost", port: server.port, token: Secret("et_abcdefghijklmnopqrstuvwxyz234567"),
             trust: .pinnedKey(try authority.pin.digest))
         func boot() async throws -> SakerProgram.Result {

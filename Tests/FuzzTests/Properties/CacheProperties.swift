@@ -2,7 +2,7 @@ import Compression
 import TrackModel
 import TrackTestKit
 
-@testable import TrackCache
+@testable import DiskRing
 
 /// The disk ring: whatever a disk gives back.
 enum CacheProperties {
@@ -59,14 +59,14 @@ enum CacheProperties {
         again.close(now: 0)
     }
 
-    private static func open(_ disk: DiskSimulation) throws -> TrackCache {
-        try TrackCache(
+    private static func open(_ disk: DiskSimulation) throws -> DiskRing {
+        try DiskRing(
             directory: directory,
-            options: TrackCacheOptions(segmentBytes: TrackCacheOptions.smallestSegment), fileSystem: disk, now: 0,
+            options: DiskRingOptions(segmentBytes: DiskRingOptions.smallestSegment), fileSystem: disk, now: 0,
             newStream: { StreamID(high: 1, low: 2) })
     }
 
-    private static func records(in ring: TrackCache) throws -> [CacheRecord] {
+    private static func records(in ring: DiskRing) throws -> [CacheRecord] {
         var all: [CacheRecord] = []
         var position: UInt64 = 0
         while let batch = ring.read(after: position, maximumCount: 7, maximumBytes: 4096, now: 0) {

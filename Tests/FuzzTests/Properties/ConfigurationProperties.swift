@@ -57,15 +57,15 @@ enum EnrolmentProperties {
     @Sendable static func check(_ input: [UInt8]) throws {
         var reader = InputReader(input)
         let first = reader.byte()
-        let prefix = first & 2 == 0 ? EnrollmentString.keyPrefix : EnrollmentString.tokenPrefix
+        let prefix = first & 2 == 0 ? EnrolmentString.keyPrefix : EnrolmentString.tokenPrefix
         let text = first & 1 == 1 ? prefix + wrapped(Array(reader.rest)) : String(decoding: reader.rest, as: UTF8.self)
-        let decoded: EnrollmentString
-        do throws(EnrollmentStringError) {
-            decoded = try EnrollmentString(decoding: text)
+        let decoded: EnrolmentString
+        do throws(EnrolmentStringError) {
+            decoded = try EnrolmentString(decoding: text)
         } catch {
             return try require(!error.detail.isEmpty, "an error without a reason")
         }
-        let again = try EnrollmentString(decoding: decoded.encoded.revealed)
+        let again = try EnrolmentString(decoding: decoded.encoded.revealed)
         try require(again == decoded, "an enrolment changes on its way")
         let key =
             switch decoded.credential {

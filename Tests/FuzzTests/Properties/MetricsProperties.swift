@@ -1,4 +1,4 @@
-import Exposition
+import MetricsText
 
 /// The listener of the metrics: what anybody may send to it, and what a label may hold.
 enum MetricsProperties {

@@ -81,25 +81,29 @@ import TrackTestKit
 
     // MARK: Several computers of one device
 
-    private func session(_ number: UInt64, _ address: String, start: [UInt8]? = nil) -> TwinRules.Session {
-        TwinRules.Session(number: number, address: address, start: start)
+    private func session(_ number: UInt64, _ address: String, start: [UInt8]? = nil) -> CertificateSharingRules.Session
+    {
+        CertificateSharingRules.Session(number: number, address: address, start: start)
     }
 
     @Test func anOlderSessionThatStillSpeaksIsAnotherComputers() {
         let two = [session(1, "a"), session(2, "b", start: [1])]
-        #expect(TwinRules.other(of: 1, among: two) == "b")
+        #expect(CertificateSharingRules.other(of: 1, among: two) == "b")
         // The newer one may be the same vehicle in another network.
-        #expect(TwinRules.other(of: 2, among: two) == nil)
-        #expect(TwinRules.other(of: 1, among: [session(1, "a"), session(2, "a")]) == nil)
-        // Both say which start it is: CloneWatch knows better.
-        #expect(TwinRules.other(of: 1, among: [session(1, "a", start: [1]), session(2, "b", start: [2])]) == nil)
+        #expect(CertificateSharingRules.other(of: 2, among: two) == nil)
+        #expect(CertificateSharingRules.other(of: 1, among: [session(1, "a"), session(2, "a")]) == nil)
+        // Both say which start it is: CloneDetector knows better.
+        #expect(
+            CertificateSharingRules.other(of: 1, among: [session(1, "a", start: [1]), session(2, "b", start: [2])])
+                == nil)
     }
 
     @Test func threeStreamsFromTwoAddressesAreNotOneAgents() {
         let three = [session(1, "a"), session(2, "a"), session(3, "b")]
-        #expect(TwinRules.other(of: 3, among: three) == "a")
-        #expect(TwinRules.other(of: 3, among: [session(1, "b"), session(2, "b"), session(3, "b")]) == nil)
-        #expect(TwinRules.other(of: 9, among: three) == nil)
+        #expect(CertificateSharingRules.other(of: 3, among: three) == "a")
+        #expect(
+            CertificateSharingRules.other(of: 3, among: [session(1, "b"), session(2, "b"), session(3, "b")]) == nil)
+        #expect(CertificateSharingRules.other(of: 9, among: three) == nil)
     }
 
     // MARK: Connections

@@ -67,7 +67,7 @@ import TrackWire
             var definition = FenceDefinition(draft)
             definition.validity = FenceValidity(windows: [window], zone: $0.element)
             let fence = try Fence(id: Int32($0.offset + 1), definition, at: time)
-            return WatchedFence(record: FenceRecord(fence: fence, version: 8, everyoneSince: time), since: time)
+            return SubjectFence(record: FenceRecord(fence: fence, version: 8, everyoneSince: time), since: time)
         }
         let shanghai = ZoneOffsets(first: 28_800)
         let update = FenceReading.update(fences, version: 8, of: entity, around: nil) { name in
@@ -86,7 +86,7 @@ import TrackWire
             let centre = Degrees(latitude: 31, longitude: 100 + Double(number) / 1000)
             let draft = ShapeDraft(.circle(centre: centre, radius: 20))
             let fence = try Fence(id: Int32(number), FenceDefinition(draft), at: time)
-            return WatchedFence(record: FenceRecord(fence: fence, version: 8, everyoneSince: time), since: time)
+            return SubjectFence(record: FenceRecord(fence: fence, version: 8, everyoneSince: time), since: time)
         }
         let east = try #require(Coordinate(latitude: 31, longitude: 100 + Double(count) / 1000))
         func delivery(_ update: FenceFeed.Update) throws -> FenceDelivery {

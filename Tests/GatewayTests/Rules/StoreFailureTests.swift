@@ -68,15 +68,15 @@ import TrackTestKit
 
     @Test func outcomesOfPushesThatTheStoreDoesNotTakeAreCountedAndSaidOnce() async throws {
         let counters = GatewayCounters()
-        let desk = PushDesk(
+        let dispatcher = PushDispatcher(
             store: store(.corrupt), registry: SessionRegistry(), counters: counters, sleep: { _ in }, logger: logger())
         for id in UInt64(1)...3 {
             let settlement = PushSettlement(id: id, outcome: .acknowledged, time: Fixture.now)
             let service = try #require(ServiceID(rawValue: 1))
-            desk.settle([PushDesk.Outcome(service: service, entity: "car", settlement: settlement)])
+            dispatcher.settle([PushDispatcher.Outcome(service: service, entity: "car", settlement: settlement)])
         }
-        desk.finish()
-        await desk.run()
+        dispatcher.finish()
+        await dispatcher.run()
         #expect(counters.counts.forgottenPushOutcomes == 3)
         #expect(lines.all.filter { $0.contains("forgotten") }.count == 1)
         #expect(!lines.all.contains { $0.contains("tried again") })

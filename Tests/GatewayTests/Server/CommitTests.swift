@@ -1,5 +1,5 @@
-import Exposition
 import Ingest
+import MetricsText
 import Testing
 import TrackModel
 import TrackStore

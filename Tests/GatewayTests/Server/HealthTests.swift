@@ -36,20 +36,20 @@ import TrackWire
     }
 
     /// A desk whose store looks each time that the test says.
-    private func desk() async throws -> (
-        desk: HealthDesk, store: TestStore, van: HealthNote, flush: () async -> Void
+    private func writer() async throws -> (
+        writer: HealthReportWriter, store: TestStore, van: HealthNote, flush: () async -> Void
     ) {
         let store = TestStore()
         let service = try await store.createService(named: "fleet", numbered: nil, at: .at(0)).id
         try await store.addEntity(NewEntity(name: "van"), in: service, at: .at(0))
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let desk = HealthDesk(store: store, registry: SessionRegistry(), tasks: ServerTasks(), logger: quiet)
+        let writer = HealthReportWriter(store: store, registry: SessionRegistry(), tasks: ServerTasks(), logger: quiet)
         return (
-            desk, store,
+            writer, store,
             HealthNote(
                 entity: EntityKey(service: service, name: "van"), heard: .at(0), agentVersion: "1.0", device: nil),
             {
-                let work = Task { await desk.run() }
+                let work = Task { await writer.run() }
                 work.cancel()
                 await work.value
             }
@@ -57,17 +57,17 @@ import TrackWire
     }
 
     @Test func theNewestOfEachVehicleIsStored() async throws {
-        let (desk, store, van, flush) = try await desk()
-        desk.heard(.sample, from: van, at: .at(10))
-        desk.heard(nil, from: van, at: .at(20))
+        let (writer, store, van, flush) = try await writer()
+        writer.heard(.sample, from: van, at: .at(10))
+        writer.heard(nil, from: van, at: .at(20))
         await flush()
         var kept = try #require(try await store.allHealth(in: nil).first)
         #expect(kept.report == .sample && kept.heard == .at(20) && !kept.hasLeft)
-        desk.left(van, at: .at(30))
+        writer.left(van, at: .at(30))
         await flush()
         kept = try #require(try await store.allHealth(in: nil).first)
         #expect(kept.report == .sample && kept.heard == .at(30) && kept.hasLeft)
-        desk.heard(nil, from: van, at: .at(40))
+        writer.heard(nil, from: van, at: .at(40))
         await flush()
         #expect(try await store.allHealth(in: nil).first?.hasLeft == false)
     }

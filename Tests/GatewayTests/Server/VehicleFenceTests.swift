@@ -19,7 +19,7 @@ import TrackWire
         var definition = FenceDefinition(
             ShapeDraft(.circle(centre: Degrees(latitude: 0.1, longitude: 1e-7), radius: radius)))
         definition.name = "depot"
-        definition.watch = everyone ? .everyone : try FenceWatch(["car"])
+        definition.watch = everyone ? .everyone : try FenceSubjects(["car"])
         return definition
     }
 

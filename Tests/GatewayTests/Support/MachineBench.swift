@@ -49,7 +49,7 @@ struct MachineBench {
         return admit(Self.admission(storedThrough: storedThrough))
     }
 
-    mutating func admit(_ admission: Admission, barrier: SessionMachine.Barrier? = nil) -> [Action] {
+    mutating func admit(_ admission: AcceptedLogin, barrier: SessionMachine.Barrier? = nil) -> [Action] {
         machine.admitted(.success(admission), session: 12, barrier: barrier, now: now, clock: clock)
     }
 
@@ -95,8 +95,8 @@ struct MachineBench {
         return hello
     }
 
-    static func admission(storedThrough: UInt64 = 0) -> Admission {
-        Admission(claim: StreamClaim(epoch: 5, storedThrough: storedThrough, version: 0), columns: [])
+    static func admission(storedThrough: UInt64 = 0) -> AcceptedLogin {
+        AcceptedLogin(claim: StreamClaim(epoch: 5, storedThrough: storedThrough, version: 0), columns: [])
     }
 }
 

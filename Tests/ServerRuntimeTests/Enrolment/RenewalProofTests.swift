@@ -11,10 +11,10 @@ import TrackStore
 @Suite struct RenewalProofTests {
     private let key = P256.Signing.PrivateKey()
 
-    private func bench() async throws -> DeskBench {
-        let bench = try await DeskBench()
+    private func bench() async throws -> EnrolmentBench {
+        let bench = try await EnrolmentBench()
         try await bench.addToken()
-        _ = await bench.claim(try DeskBench.request(key))
+        _ = await bench.claim(try EnrolmentBench.request(key))
         return bench
     }
 
@@ -53,12 +53,12 @@ import TrackStore
         }
         // A good nonce beside a request that does not sign it.
         let first = await bench.call(
-            EnrolmentCall.renewalPath, ["request": .string(try DeskBench.request(key)), "proves": true],
+            EnrolmentCall.renewalPath, ["request": .string(try EnrolmentBench.request(key)), "proves": true],
             from: "192.0.2.9")
         let nonce = try #require(first.answer["nonce"])
         let answer = await bench.call(
             EnrolmentCall.renewalPath,
-            ["request": .string(try DeskBench.request(key)), "proves": true, "nonce": nonce], from: "192.0.2.9")
+            ["request": .string(try EnrolmentBench.request(key)), "proves": true, "nonce": nonce], from: "192.0.2.9")
         #expect(answer.answer["code"] == "request_invalid")
         #expect(try await bench.devices().first?.proves == false)
     }
@@ -66,7 +66,7 @@ import TrackStore
     /// Programs of earlier versions prove nothing. Their requests are renewed when it is time, and change nothing otherwise.
     @Test func anEarlierProgramGoesOnAndAReplayKeepsNobodyOff() async throws {
         let bench = try await bench()
-        let old = try DeskBench.request(key)
+        let old = try EnrolmentBench.request(key)
         bench.clocks.pass(100 * 86_400)
         let before = try #require(try await bench.devices().first)
         for _ in 0..<3 { #expect(await bench.renew(old, from: "198.51.100.1").status == 200) }
@@ -76,24 +76,24 @@ import TrackStore
         #expect(await bench.renew(old, from: "198.51.100.1").status != 200)
 
         let other = P256.Signing.PrivateKey()
-        _ = await bench.claim(try DeskBench.request(other), entity: "old")
+        _ = await bench.claim(try EnrolmentBench.request(other), entity: "old")
         bench.clocks.pass(250 * 86_400)
-        let due = await bench.renew(try DeskBench.request(other), from: "198.51.100.2")
+        let due = await bench.renew(try EnrolmentBench.request(other), from: "198.51.100.2")
         #expect(due.status == 200)
         let renewed = try #require(try await bench.devices().first { $0.entity == "old" })
         #expect(renewed.issued == bench.clocks.now)
         bench.clocks.pass(700)
-        #expect(await bench.renew(try DeskBench.request(other), from: "198.51.100.2").status == 200)
+        #expect(await bench.renew(try EnrolmentBench.request(other), from: "198.51.100.2").status == 200)
         #expect(try await bench.devices().first { $0.entity == "old" } == renewed)
     }
 
     @Test func aVehicleOfThisVersionIsBoundFromItsClaimOn() async throws {
-        let bench = try await DeskBench()
+        let bench = try await EnrolmentBench()
         try await bench.addToken()
-        let request = try DeskBench.request(key)
+        let request = try EnrolmentBench.request(key)
         _ = await bench.call(
             EnrolmentCall.claimPath,
-            ["token": .string(DeskBench.token), "request": .string(request), "entity": "van", "proves": true],
+            ["token": .string(EnrolmentBench.token), "request": .string(request), "entity": "van", "proves": true],
             from: "192.0.2.1")
         bench.clocks.pass(300 * 86_400)
         #expect(await bench.renew(request).answer["code"] == "request_invalid")

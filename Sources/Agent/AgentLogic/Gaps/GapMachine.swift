@@ -5,12 +5,12 @@ package import TrackModel
 /// At each moment the machine knows what keeps points away: nobody gathers, the receiver is away or has no fix, or the
 /// sampler passes over the fixes. The moments count by the monotonic clock. The next fix tells when they were by the
 /// receiver's time, so no wrong system clock matters. What kept points away before the start of the process comes from
-/// ``GapMemory``; the rest of that time the agent was off. Every `mutating func` is an event; do the actions in their order.
+/// ``OpenGap``; the rest of that time the agent was off. Every `mutating func` is an event; do the actions in their order.
 /// Decision: docs/decisions/0021-gaps.md.
 package struct GapMachine: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
         /// Write this to the disk; it replaces what was written before.
-        case remember(GapMemory)
+        case remember(OpenGap)
         /// What was written is not true any more.
         case forget
         /// Call ``GapMachine/timerFired(now:)`` once after this time; replaces an earlier timer.
@@ -35,7 +35,7 @@ package struct GapMachine: Hashable, Sendable {
         /// The entity of the last command; nil: there was none.
         package var entity: String?
         package var isGathering: Bool
-        package var memory: GapMemory?
+        package var memory: OpenGap?
         /// Why nobody gathers: ``GapReason/stopped`` with its detail.
         package var stopped: GapReason
         /// What became of the processes before, in order.
@@ -46,7 +46,7 @@ package struct GapMachine: Hashable, Sendable {
         package init(
             entity: String?, isGathering: Bool, stopped: GapReason = .stopped,
             off: [Off] = [Off(reason: .off)],
-            memory: GapMemory?, newest: Timestamp?
+            memory: OpenGap?, newest: Timestamp?
         ) {
             self.entity = entity
             self.isGathering = isGathering
@@ -238,7 +238,7 @@ package struct GapMachine: Hashable, Sendable {
         guard let clock, let entity else { return [] }
         hasMemory = true
         let present = clock.time.adding(milliseconds: now - clock.arrival)
-        return [.remember(GapMemory(entity: entity, since: lastPoint, spans: spans(until: present)))]
+        return [.remember(OpenGap(entity: entity, since: lastPoint, spans: spans(until: present)))]
     }
 
     /// When the fix of this time came, by the clock of the process.
@@ -301,7 +301,7 @@ package struct GapMachine: Hashable, Sendable {
 }
 
 /// What a process leaves to the next one about a gap that is still open.
-package struct GapMemory: Hashable, Sendable {
+package struct OpenGap: Hashable, Sendable {
     package var entity: String
     /// The time of the entity's last point; nil when this process made none and was told of none.
     package var since: Timestamp?

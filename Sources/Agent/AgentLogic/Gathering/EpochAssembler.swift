@@ -29,7 +29,7 @@ package struct EpochAssembler: Hashable, Sendable {
     /// When a fix with a time arrived last.
     private var lastTimed: MonotonicTime?
     /// The time that the fixes had last.
-    private var told: ToldTime?
+    private var told: ReportedTime?
 
     package init() {}
 
@@ -76,7 +76,7 @@ package struct EpochAssembler: Hashable, Sendable {
     private mutating func standsAt(_ report: GNSSReport, _ now: MonotonicTime) -> Timestamp? {
         guard report.mode >= 2, let time = report.usableTime else { return nil }
         guard let before = told, Self.isOne(time, before.time) else {
-            told = ToldTime(time: time, since: now)
+            told = ReportedTime(time: time, since: now)
             return nil
         }
         told?.again = min(before.again + 1, Self.standingReports)
@@ -104,7 +104,7 @@ package struct EpochAssembler: Hashable, Sendable {
 }
 
 /// A time that a receiver has told, when it came first, and how often it was told since.
-private struct ToldTime: Hashable {
+private struct ReportedTime: Hashable {
     let time: Timestamp
     let since: MonotonicTime
     var again = 0

@@ -7,7 +7,7 @@ package struct LocationOptions: Hashable, Sendable {
     package var desiredAccuracy: Double?
     /// Metres, ``distances``. A fix that is nearer to the last point makes no point. Nil turns this off.
     package var distanceFilter: Double?
-    package var activity: Activity
+    package var activity: TravelActivity
     /// Makes fewer points while the vehicle is parked. Nil turns this off.
     package var parking: ParkingOptions?
 
@@ -15,7 +15,7 @@ package struct LocationOptions: Hashable, Sendable {
     package static let distances: ClosedRange<Double> = 0.1...100_000
 
     package init(
-        desiredAccuracy: Double? = nil, distanceFilter: Double? = nil, activity: Activity = .other,
+        desiredAccuracy: Double? = nil, distanceFilter: Double? = nil, activity: TravelActivity = .other,
         parking: ParkingOptions? = nil
     ) {
         self.desiredAccuracy = desiredAccuracy
@@ -35,7 +35,7 @@ package struct LocationOptions: Hashable, Sendable {
 }
 
 /// How the agent travels. It decides which speeds are plausible.
-package enum Activity: String, Hashable, Sendable, CaseIterable {
+package enum TravelActivity: String, Hashable, Sendable, CaseIterable {
     case other
     case automotive
     case fitness
@@ -43,8 +43,8 @@ package enum Activity: String, Hashable, Sendable, CaseIterable {
 
     /// Throws when there is no such activity.
     init(named name: String) throws(SettingsError) {
-        guard let activity = Activity(rawValue: name) else {
-            let names = Activity.allCases.map(\.rawValue).joined(separator: ", ")
+        guard let activity = TravelActivity(rawValue: name) else {
+            let names = TravelActivity.allCases.map(\.rawValue).joined(separator: ", ")
             throw SettingsError(.activity, "there is no activity \"\(name)\": use one of \(names)")
         }
         self = activity
@@ -81,7 +81,7 @@ struct PlausibilityGate: Hashable, Sendable {
     private var last: Fix?
     private var count = 0
 
-    mutating func admits(_ fix: Fix, after point: Fix, activity: Activity) -> Bool {
+    mutating func admits(_ fix: Fix, after point: Fix, activity: TravelActivity) -> Bool {
         if Self.isPlausible(fix, after: point, activity) {
             reset()
             return true
@@ -106,7 +106,7 @@ struct PlausibilityGate: Hashable, Sendable {
         count = 0
     }
 
-    private static func isPlausible(_ fix: Fix, after start: Fix, _ activity: Activity) -> Bool {
+    private static func isPlausible(_ fix: Fix, after start: Fix, _ activity: TravelActivity) -> Bool {
         let seconds = Double(max(fix.time.milliseconds(since: start.time), 0)) / 1000
         let reach = activity.plausibleSpeed * seconds + slack + error(of: fix) + error(of: start)
         return distance(start, fix) <= reach

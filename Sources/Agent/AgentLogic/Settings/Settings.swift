@@ -5,7 +5,7 @@ package struct Settings: Hashable, Sendable {
     package private(set) var gatherInterval = 5
     /// Seconds from one upload to the next, ``intervals``, a whole multiple of `gatherInterval`.
     package private(set) var packInterval = 30
-    /// Bytes of the track cache on disk, at least ``minimumCacheLimit``; nil for unlimited.
+    /// Bytes of the disk ring on disk, at least ``minimumCacheLimit``; nil for unlimited.
     package private(set) var cacheLimit: Int? = 256 << 20
     package private(set) var location = LocationOptions()
     /// Seconds between points while parked, kept also while ``LocationOptions/parking`` is off.
@@ -138,7 +138,7 @@ package struct SettingsRecord: Hashable, Sendable {
     /// Metres; nil for off.
     package var desiredAccuracy: Double?
     package var distanceFilter: Double?
-    /// A raw value of ``Activity``.
+    /// A raw value of ``TravelActivity``.
     package var activity: String
     package var keepAlive: Bool
     /// Seconds; nil for off.
@@ -170,7 +170,7 @@ extension Settings {
         try setLocation(
             LocationOptions(
                 desiredAccuracy: record.desiredAccuracy, distanceFilter: record.distanceFilter,
-                activity: try Activity(named: record.activity),
+                activity: try TravelActivity(named: record.activity),
                 parking: record.parkingDelay.map {
                     ParkingOptions(delay: Int(clamping: $0), interval: parkingInterval)
                 }))

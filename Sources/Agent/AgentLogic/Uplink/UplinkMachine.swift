@@ -11,7 +11,7 @@ package struct UplinkMachine: Hashable, Sendable {
         case connect(LinkID)
         /// Send the login: the cache's stream, first and next sequence as they are now.
         case sendHello(LinkID)
-        /// Give the cache the number of the welcome (`TrackCache.confirm`), then tell `cacheConfirmed`.
+        /// Give the cache the number of the welcome (`DiskRing.confirm`), then tell `cacheConfirmed`.
         case confirmCache(LinkID, storedThrough: UInt64)
         /// Read points from the cache and encode them. The outcome comes back as `batchRead`. Keep the bytes until
         /// `sendUpload` or `discard`. At most one read at a time. `maximumBytes` is of payload in the cache; points of
@@ -21,7 +21,7 @@ package struct UplinkMachine: Hashable, Sendable {
         case sendUpload(ReadID, first: UInt64, count: Int)
         /// Forget the batch of that read: its points will be read again.
         case discard(ReadID)
-        /// The server owns everything up to this sequence: `TrackCache.acknowledge`.
+        /// The server owns everything up to this sequence: `DiskRing.acknowledge`.
         case acknowledgeCache(through: UInt64)
         /// With the vehicle's health, if the server takes it.
         case sendHeartbeat

@@ -1,11 +1,11 @@
 internal import AgentControl
 internal import AgentLogic
 internal import AlarmLog
+internal import DiskRing
 internal import JSON
 internal import Logging
 internal import NIOCore
 internal import Systemd
-internal import TrackCache
 internal import TrackModel
 internal import TrackWire
 
@@ -20,9 +20,9 @@ final class AlarmShell {
         /// The push is on the disk: acknowledge it to the server.
         case acknowledge(UInt64)
         /// The alarm is on the disk for the first time: tell everybody.
-        case arrived(Alarm)
+        case arrived(JournalAlarm)
         /// Alarms whose hooks the process before has not run. `isAll`: the journal owes no others.
-        case recalled([Alarm], isAll: Bool)
+        case recalled([JournalAlarm], isAll: Bool)
         /// The server has told an early alarm of this number too.
         case confirmed(UInt64)
         /// The server has sent the push of an alarm that the journal has dropped; whether it was an early one, nobody noted.
@@ -46,7 +46,7 @@ final class AlarmShell {
     /// Content of the pushes that wait for the disk.
     private var waiting: [UInt64: NewAlarm] = [:]
     /// Alarms that the journal has just taken, until the shell tells them.
-    private var fresh: [UInt64: Alarm] = [:]
+    private var fresh: [UInt64: JournalAlarm] = [:]
     /// The journal after its last operation.
     private var journal = JournalSnapshot()
     /// The server's clock, milliseconds since 1970, and when it was told.
@@ -194,7 +194,7 @@ final class AlarmShell {
         tell(.heard(id))
     }
 
-    private func announce(_ alarm: Alarm) {
+    private func announce(_ alarm: JournalAlarm) {
         context.log.notice(
             alarm.content.type == 3 || alarm.content.type == 4
                 ? "An alarm of a fence has come" : "A message of the operator has come",
@@ -231,7 +231,7 @@ final class AlarmShell {
         guard executor != nil else { return tell(.recalled([], isAll: true)) }
         // The journal owes hooks to alarms whose end it has not noted.
         let (now, known) = (context.now, known.union(notes.numbers))
-        let isAccepted = onJournal { journal -> Result<OwedAlarms, CacheFileError> in
+        let isAccepted = onJournal { journal -> Result<AlarmsAwaitingHooks, CacheFileError> in
             do throws(CacheFileError) {
                 return .success(try journal.owed(limit: limit, without: known, now: now))
             } catch {
@@ -266,7 +266,7 @@ final class AlarmShell {
             after: selection.after.map { UInt64(clamping: $0) }, from: selection.from, through: selection.through,
             type: selection.type.map { UInt32(clamping: $0) }, entity: selection.entity,
             fences: selection.fences.map { Set($0.map { Int32(clamping: $0) }) },
-            actions: selection.actions.map { Set($0.map(FenceMark.Action.init)) },
+            actions: selection.actions.map { Set($0.map(AlarmFence.Action.init)) },
             limit: Int(clamping: selection.limit))
         let now = context.now
         let isAccepted = onJournal { journal -> Result<AlarmPage, CacheFileError> in
@@ -343,7 +343,7 @@ struct JournalSnapshot: Sendable {
 }
 
 extension AlarmReport {
-    init(_ alarm: Alarm) {
+    init(_ alarm: JournalAlarm) {
         let content = alarm.content
         self.init(
             number: Int64(clamping: alarm.number), id: content.id == 0 ? nil : Int64(bitPattern: content.id),

@@ -9,7 +9,7 @@ internal import Varlink
 
 /// Custom attributes: the values that programs on the vehicle set, and the programs that are asked at each point.
 ///
-/// Owns the `AttributeBoard`, the `AttributeCollector` and the providers' calls. May touch: the loop's clock, one timer,
+/// Owns the `AttributeTable`, the `AttributeCollector` and the providers' calls. May touch: the loop's clock, one timer,
 /// the journal. Everything else leaves as an ``Effect``.
 final class AttributeShell {
     enum Effect {
@@ -34,7 +34,7 @@ final class AttributeShell {
     private let context: ShellContext
     private let tell: (Effect) -> Void
     private let timers: ShellTimers<TimerKey>
-    private var board: AttributeBoard
+    private var table: AttributeTable
     private var collector = AttributeCollector()
     private var providers: [AttributeCollector.ProviderID: Call] = [:]
 
@@ -43,7 +43,7 @@ final class AttributeShell {
         self.context = context
         self.tell = tell
         timers = ShellTimers(context)
-        board = AttributeBoard(columns: columns)
+        table = AttributeTable(columns: columns)
     }
 
     // MARK: Points
@@ -61,7 +61,7 @@ final class AttributeShell {
             switch action {
             case .ask(let id, let request, let time): ask(id, request: request, time: time)
             case .release(var point, let entity, let provided):
-                point.attributes = board.attributes(provided: provided, now: context.now)
+                point.attributes = table.attributes(provided: provided, now: context.now)
                 tell(.ready(point, entity: entity))
             case .setTimer(let milliseconds):
                 timers.set(.patience, milliseconds: milliseconds) { [self] in perform(collector.timerFired()) }
@@ -82,50 +82,50 @@ final class AttributeShell {
     }
 
     /// The floor on which the vehicle is. Providers are not asked: what they said at the last point counts.
-    var floor: String? { board.floor(provided: collector.newest, now: context.now) }
+    var floor: String? { table.floor(provided: collector.newest, now: context.now) }
 
     // MARK: Columns
 
     /// The login told the service's track columns.
     func learn(_ told: [TrackColumn]) {
-        let dropped = board.learn(told.compactMap(AttributeColumn.init))
+        let dropped = table.learn(told.compactMap(AttributeColumn.init))
         if !dropped.isEmpty {
             context.log.warning(
                 "Attributes are dropped, because they are no columns of the service or have another type",
                 metadata: ["keys": "\(dropped.map(\.key).joined(separator: ", "))"])
         }
-        tell(.columnsLearned(board.columnList ?? []))
+        tell(.columnsLearned(table.columnList ?? []))
     }
 
     /// The configuration names another service, whose columns are not known.
-    func forgetColumns() { board.forgetColumns() }
+    func forgetColumns() { table.forgetColumns() }
 
     // MARK: Calls of the control socket
 
     /// Custom points as the server gets them, and their attributes that it does not show.
     func judge(_ points: [TrackPoint]) -> (points: [TrackPoint], ignored: [IgnoredValue]) {
-        let (judged, ignored) = board.judge(points)
+        let (judged, ignored) = table.judge(points)
         return (judged, ignored.map(IgnoredValue.init))
     }
 
     func set(_ values: [String: JSONValue], ttl: TimeAmount?) -> SetAttributesReply {
         let (known, odd) = Self.read(values)
         let now = context.now
-        let ignored = board.set(known, expires: ttl.map { now + $0.nanoseconds / 1_000_000 }, now: now)
+        let ignored = table.set(known, expires: ttl.map { now + $0.nanoseconds / 1_000_000 }, now: now)
         let refused = Set(ignored.map(\.key))
         return SetAttributesReply(
             taken: known.keys.filter { !refused.contains($0) }.sorted(),
             ignored: (ignored + odd).sorted { $0.key < $1.key }.map(IgnoredValue.init),
-            judged: board.columns != nil)
+            judged: table.columns != nil)
     }
 
     func clear(keys: [String]?) -> ClearAttributesReply {
-        ClearAttributesReply(cleared: board.clear(keys, now: context.now))
+        ClearAttributesReply(cleared: table.clear(keys, now: context.now))
     }
 
     func report() -> AttributesReply {
         let now = context.now
-        let set = board.values(now: now).map {
+        let set = table.values(now: now).map {
             AttributeReport(
                 key: $0.key, value: JSONValue($0.value), source: .set, ttl: $0.remaining.map { Double($0) / 1000 })
         }
@@ -140,7 +140,7 @@ final class AttributeShell {
         return AttributesReply(
             // Sorting is stable. If a key has several values, the value that wins comes last.
             attributes: (set + provided).sorted { $0.key < $1.key },
-            columns: board.columnList?.map { ColumnReport(key: $0.key, type: $0.type.rawValue) },
+            columns: table.columnList?.map { ColumnReport(key: $0.key, type: $0.type.rawValue) },
             providers: infos.map {
                 ProviderReport(
                     process: Int64(providers[$0.id]?.process ?? 0), answered: Int64(clamping: $0.answered),
@@ -150,8 +150,8 @@ final class AttributeShell {
 
     var status: AttributesStatus {
         AttributesStatus(
-            set: Int64(board.values(now: context.now).count), providers: Int64(collector.providerCount),
-            columns: board.columns.map { Int64($0.count) })
+            set: Int64(table.values(now: context.now).count), providers: Int64(collector.providerCount),
+            columns: table.columns.map { Int64($0.count) })
     }
 
     // MARK: Providers
@@ -164,7 +164,7 @@ final class AttributeShell {
         var ignored: [IgnoredAttribute] = []
         if let answer {
             let (known, odd) = Self.read(answer.attributes)
-            let judged = board.judge(known)
+            let judged = table.judge(known)
             given = (answer.request, judged.taken)
             ignored = (judged.ignored + odd).sorted { $0.key < $1.key }
         }

@@ -1,9 +1,9 @@
 internal import AgentControl
 internal import AgentLogic
+internal import DiskRing
 internal import Logging
 internal import NIOCore
 internal import Systemd
-internal import TrackCache
 internal import TrackModel
 internal import TrackWire
 
@@ -59,8 +59,8 @@ final class CacheShell {
     private var isQueueFull = false
     private var isDisproofRefused = false
     /// Settings that the disk's queue had no place for.
-    private var settings: [SettingKey: @Sendable (TrackCache) -> Void] = [:]
-    private let callers: PatientCallers
+    private var settings: [SettingKey: @Sendable (DiskRing) -> Void] = [:]
+    private let callers: WaitingCallers
 
     /// Milliseconds that a caller waits for the disk when no other limit is given.
     private static let patience: Int64 = 1000
@@ -72,7 +72,7 @@ final class CacheShell {
         (self.context, self.executor, self.directory) = (context, executor, directory)
         (self.snapshot, self.tell) = (snapshot, tell)
         timers = ShellTimers(context)
-        callers = PatientCallers(context)
+        callers = WaitingCallers(context)
     }
 
     /// Begins with the ring as it was opened.
@@ -179,7 +179,7 @@ final class CacheShell {
     }
 
     /// Goes with the next operation that the disk's queue takes: at the latest with the next point.
-    private func set(_ key: SettingKey, _ change: @escaping @Sendable (TrackCache) -> Void) {
+    private func set(_ key: SettingKey, _ change: @escaping @Sendable (DiskRing) -> Void) {
         settings[key] = change
         onDisk { _ in }
     }
@@ -212,8 +212,8 @@ final class CacheShell {
     func clear(_ selection: CacheSelection) -> EventLoopFuture<ClearCacheReply> {
         let promise = context.loop.makePromise(of: ClearCacheReply.self)
         let now = context.now
-        let isAccepted = onDisk { cache -> Result<ClearedCount, TrackCacheError> in
-            Result { () throws(TrackCacheError) in
+        let isAccepted = onDisk { cache -> Result<ClearedCount, DiskRingError> in
+            Result { () throws(DiskRingError) in
                 try cache.clear(
                     entities: selection.entities, from: selection.from, through: selection.through, now: now)
             }
@@ -243,7 +243,7 @@ final class CacheShell {
     func disprove(_ dates: ClosedRange<Timestamp>) {
         let (from, through, now) = (dates.lowerBound.milliseconds, dates.upperBound.milliseconds, context.now)
         let isAccepted = onDisk { cache -> String? in
-            do throws(TrackCacheError) {
+            do throws(DiskRingError) {
                 _ = try cache.clear(entities: nil, from: from, through: through, as: .wrongDate, now: now)
                 return nil
             } catch {
@@ -284,7 +284,7 @@ final class CacheShell {
     /// when the disk hangs and its queue is full: nothing was done.
     @discardableResult
     private func onDisk<Result: Sendable>(
-        _ operation: @escaping @Sendable (TrackCache) -> Result, then: @escaping (Result) -> Void = { _ in }
+        _ operation: @escaping @Sendable (DiskRing) -> Result, then: @escaping (Result) -> Void = { _ in }
     ) -> Bool {
         let changes = Array(settings.values)
         let work = executor.perform(on: context.loop) { cache in
@@ -303,7 +303,7 @@ final class CacheShell {
 
     /// The same for a caller who does not wait longer than this for a disk that hangs: `then` is called once.
     private func waitFor(
-        milliseconds: Int64, _ operation: @escaping @Sendable (TrackCache) -> Void,
+        milliseconds: Int64, _ operation: @escaping @Sendable (DiskRing) -> Void,
         then: @escaping (_ isDone: Bool) -> Void
     ) {
         let number = callers.wait(milliseconds: milliseconds, then: then)

@@ -1,6 +1,6 @@
 internal import AgentControl
-internal import Exposition
-package import TrackCache
+package import DiskRing
+internal import MetricsText
 internal import TrackModel
 
 /// The state of the disk ring after its last operation. Status, uplink and control read it and never wait for the disk.
@@ -10,15 +10,15 @@ package struct CacheSnapshot: Sendable {
     let nextSequence: UInt64
     let acknowledged: UInt64
     let points: UInt64
-    let usage: TrackCacheUsage
-    let state: TrackCacheState
-    let counters: TrackCacheCounters
-    let recovery: TrackCacheRecovery
+    let usage: DiskRingUsage
+    let state: DiskRingState
+    let counters: DiskRingCounters
+    let recovery: DiskRingRecovery
     let entities: [EntityCacheInfo]
     /// When the ring wants to be asked again, by the monotonic clock; nil: not.
     let nextMaintenance: MonotonicTime?
 
-    package init(_ cache: TrackCache) {
+    package init(_ cache: DiskRing) {
         stream = cache.streamID
         firstSequence = cache.firstSequence
         nextSequence = cache.nextSequence

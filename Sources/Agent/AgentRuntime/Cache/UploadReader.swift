@@ -1,5 +1,5 @@
 internal import AgentLogic
-internal import TrackCache
+internal import DiskRing
 internal import TrackModel
 internal import TrackWire
 
@@ -57,7 +57,7 @@ enum UploadReader {
     ///
     /// `format`: the highest batch payload format that the server reads.
     static func next(
-        in cache: TrackCache, after: UInt64, maximumPoints: Int, maximumBytes: Int,
+        in cache: DiskRing, after: UInt64, maximumPoints: Int, maximumBytes: Int,
         format: Int = WireLimits.payloadFormat, now: MonotonicTime
     ) -> Reading {
         var position = after

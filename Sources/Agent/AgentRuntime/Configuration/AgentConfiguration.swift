@@ -2,8 +2,8 @@ internal import AgentControl
 internal import AgentLogic
 internal import AlarmLog
 package import ConfigurationFile
-package import Exposition
 internal import Glibc
+package import MetricsText
 package import SecureLink
 package import TrackModel
 

@@ -53,7 +53,7 @@ extension Agent: AgentControlHandler {
     private func remembered<Reply: DurableReply>(
         _ reply: EventLoopFuture<Reply>, in method: AgentMethod
     ) -> EventLoopFuture<Reply> {
-        remembered(reply, in: method, by: memory.whenDurable)
+        remembered(reply, in: method, by: durableState.whenDurable)
     }
 
     /// `whenDurable`: of the shell that writes the change.

@@ -24,11 +24,11 @@ extension Agent {
 
     package func updateFence(_ fence: Int64, _ definition: JSONValue) -> EventLoopFuture<FenceReply> {
         let number = Int32(clamping: fence)
-        let shape = fenceShell.current.book.fences[number]?.fence.definition.shape
+        let shape = fenceShell.current.table.fences[number]?.fence.definition.shape
         let read = try? FenceForms.definition(definition, shape: shape, in: .updateFence)
         return fencesChanged(in: .updateFence, to: read.map { [$0] } ?? []) {
             [self] (shell) throws(AgentControlError) in
-            let shape = shell.current.book.fences[number]?.fence.definition.shape
+            let shape = shell.current.table.fences[number]?.fence.definition.shape
             let now = context.systemTime
             // Whether there is such a fence is said first.
             let definition: FenceDefinition? =
@@ -36,7 +36,7 @@ extension Agent {
             return try shell.change(in: .updateFence) { (machine) throws(FenceRefusal) in
                 guard let definition else { throw FenceRefusal(unknown: number) }
                 let (_, actions) = try machine.update(number, definition, now: now)
-                let revision = machine.book.fences[number]?.fence.revision ?? 0
+                let revision = machine.table.fences[number]?.fence.revision ?? 0
                 return (FenceReply(fenceID: fence, revision: Int64(revision)), actions)
             }
         }
@@ -49,7 +49,7 @@ extension Agent {
                 return fence.fence.definition.watch.entities == [ExactName(entity)]
             }.map(\.fence.id)
             // A number that is none is told, and nothing is deleted.
-            for number in selection.fences ?? [] where !shell.current.book.fences.contains(Int32(clamping: number)) {
+            for number in selection.fences ?? [] where !shell.current.table.fences.contains(Int32(clamping: number)) {
                 found.append(Int32(clamping: number))
             }
             let numbers = found
@@ -155,7 +155,7 @@ extension Agent {
     }
 
     private func serverFenceStatus(
-        of entity: String, at place: Coordinate?, _ filter: FenceFilter
+        of entity: String, at place: Coordinate?, _ filter: LocalFenceFilter
     ) -> FenceStatusReply {
         let machine = serverFences.current
         return FenceStatusReply(
@@ -212,8 +212,8 @@ enum FenceForms {
         }
     }
 
-    static func filter(_ selection: FenceSelection) -> FenceFilter {
-        var filter = FenceFilter()
+    static func filter(_ selection: FenceSelection) -> LocalFenceFilter {
+        var filter = LocalFenceFilter()
         filter.fences = selection.fences.map { Set($0.map { Int32(clamping: $0) }) }
         (filter.name, filter.group, filter.entity) = (selection.name, selection.group, selection.entity)
         (filter.file, filter.layer) = (selection.file, selection.layer)

@@ -9,7 +9,7 @@ internal import TrackWire
 extension Agent {
     func route(_ effect: SettingsShell.Effect) {
         switch effect {
-        case .remember(let settings): memory.remember(settings)
+        case .remember(let settings): durableState.remember(settings)
         case .keepAlive(let keepAlive): service.keepAliveChanged(keepAlive)
         case .gatherInterval(let seconds): gathering.setInterval(seconds)
         case .location(let options): gathering.setOptions(options)
@@ -38,7 +38,7 @@ extension Agent {
             link.changed(entity: entity, atOnce: atOnce)
         case .logInNow: link.logInNow()
         case .stopLink(let milliseconds): link.stop(within: milliseconds)
-        case .remember(let target, let cause): memory.remember(target, stoppedBy: cause)
+        case .remember(let target, let cause): durableState.remember(target, stoppedBy: cause)
         case .changed: announce(.service(service.status))
         }
     }
@@ -51,8 +51,8 @@ extension Agent {
         case .gathered(let point, let entity): attributeShell.gathered(point, entity: entity)
         case .passed(let fix, _): fenceShell.passed(fix, floor: attributeShell.floor)
         case .samplingEnds: attributeShell.flush()
-        case .gapIs(let gap): memory.remember(gap)
-        case .gapEnded: memory.forgetGap()
+        case .gapIs(let gap): durableState.remember(gap)
+        case .gapEnded: durableState.forgetGap()
         case .locationChanged(let location): service.locationChanged(location)
         case .feedChanged:
             link.healthMayHaveChanged()
@@ -70,7 +70,7 @@ extension Agent {
     func route(_ effect: AttributeShell.Effect) {
         switch effect {
         case .ready(let point, let entity): cache.append(point, entity: entity)
-        case .columnsLearned(let columns): memory.remember(columns, of: configuration.service.id)
+        case .columnsLearned(let columns): durableState.remember(columns, of: configuration.service.id)
         }
     }
 
@@ -173,7 +173,7 @@ extension Agent {
         }
     }
 
-    func route(_ effect: FenceAlarmTeller.Effect) {
+    func route(_ effect: FenceAlarmPublisher.Effect) {
         switch effect {
         case .told(let report): onChange(.alarm(report))
         case .hooksDue(let alarm): hooks.arrived(alarm)

@@ -1,11 +1,11 @@
 internal import AgentControl
 internal import AgentLogic
-package import Exposition
+internal import DiskRing
 internal import GNSSFeed
 internal import Glibc
 internal import Logging
+package import MetricsText
 internal import Systemd
-internal import TrackCache
 internal import TrackModel
 
 // The status and the metrics, put together from the parts that the shells make.
@@ -20,7 +20,7 @@ extension Agent {
             counters: counters, settings: settingsShell.status, attributes: attributeShell.status,
             clock: ClockStatus(
                 synchronised: context.systemClock.isSynchronised, serverDifference: link.serverClockDifference),
-            alarms: alarmShell.status, hooks: hooks.status, remembered: memory.status,
+            alarms: alarmShell.status, hooks: hooks.status, remembered: durableState.status,
             fences: fences, health: healthStatus(verdict), isOnAnotherComputer: isOnAnotherComputer)
     }
 
@@ -64,7 +64,7 @@ extension Agent {
         page.add(AgentMetrics.service, status.service.state == .starting || status.service.state == .running)
         page.add(AgentMetrics.clockSynchronised, status.clock?.synchronised == true)
         page.add(AgentMetrics.clockDifference, ifKnown: status.clock?.serverDifference.seconds)
-        page.add(AgentMetrics.remembered, memory.isDurable)
+        page.add(AgentMetrics.remembered, durableState.isDurable)
         page.add(AgentMetrics.cpu, usage.cpuSeconds)
         page.add(AgentMetrics.resident, ifKnown: usage.residentBytes)
         page.add(AgentMetrics.lostMessages, SystemLog.lostMessages)
@@ -230,7 +230,7 @@ extension HealthReport.Receiver {
 }
 
 extension HealthReport.Disk {
-    init(_ state: TrackCacheState) {
+    init(_ state: DiskRingState) {
         self =
             switch state {
             case .disk: .ok

@@ -1,10 +1,10 @@
 package import AgentControl
 internal import AgentLogic
 internal import AlarmLog
+internal import DiskRing
 package import Logging
 package import NIOCore
 internal import Systemd
-internal import TrackCache
 internal import TrackModel
 
 /// The agent: a router between shells. All shells run on one event loop.
@@ -21,7 +21,7 @@ package final class Agent {
     let isOnAnotherComputer: Bool
     var configuration: AgentConfiguration
 
-    let memory: MemoryShell
+    let durableState: DurableStateShell
     let settingsShell: SettingsShell
     let service: ServiceShell
     let gathering: GatheringShell
@@ -51,64 +51,65 @@ package final class Agent {
 
     /// Call it on the loop. Opens and starts nothing before ``start()``.
     package init(_ opened: OpenedAgent, log: Logger, loop: any EventLoop) {
-        let (configuration, surroundings, settings) = (opened.configuration, opened.surroundings, opened.settings)
+        let (configuration, dependencies, settings) = (opened.configuration, opened.dependencies, opened.settings)
         let remembered = opened.remembered
-        let context = ShellContext(loop: loop, clock: surroundings.clock, log: log)
+        let context = ShellContext(loop: loop, clock: dependencies.clock, log: log)
         let router = Router()
         self.context = context
         self.configuration = configuration
         timers = ShellTimers(context)
         started = context.systemTime
-        boot = surroundings.boot
-        isOnAnotherComputer = surroundings.isOnAnotherComputer
-        memory = MemoryShell(
-            context, keeper: surroundings.memory, state: remembered, trouble: opened.memoryTrouble)
+        boot = dependencies.boot
+        isOnAnotherComputer = dependencies.isOnAnotherComputer
+        durableState = DurableStateShell(
+            context, stateStore: dependencies.stateStore, state: remembered, trouble: opened.memoryTrouble)
         settingsShell = SettingsShell(settings, areSet: remembered.settings != nil) { router.agent?.route($0) }
         service = ServiceShell(
             context, entity: remembered.target?.entity ?? configuration.service.entity, keepAlive: settings.keepAlive
         ) { router.agent?.route($0) }
         gathering = GatheringShell(
-            context, feeds: surroundings.feeds, gnss: configuration.gnss, settings: settings,
+            context, feeds: dependencies.feeds, gnss: configuration.gnss, settings: settings,
             newest: opened.snapshot.recovery.newest.map { ($0.entity, Timestamp(milliseconds: $0.time)) },
-            gap: GapMachine.Start(remembered, opened.snapshot, configuration.service, boot: surroundings.boot),
+            gap: GapMachine.Start(remembered, opened.snapshot, configuration.service, boot: dependencies.boot),
             stopped: remembered.target?.stoppedTime.map { SystemTime(milliseconds: $0) }
         ) { router.agent?.route($0) }
         attributeShell = AttributeShell(
             context, columns: remembered.columns?.columns(of: configuration.service.id)
         ) { router.agent?.route($0) }
         cache = CacheShell(
-            context, executor: surroundings.disk, directory: configuration.cache.directory, snapshot: opened.snapshot
+            context, executor: dependencies.disk, directory: configuration.cache.directory, snapshot: opened.snapshot
         ) { router.agent?.route($0) }
         let uplink = UplinkMachine(
-            gatherInterval: settings.gatherInterval, packInterval: settings.packInterval, seed: surroundings.seed,
+            gatherInterval: settings.gatherInterval, packInterval: settings.packInterval, seed: dependencies.seed,
             sendsLiveHint: configuration.service.sendsLiveHint)
         link = LinkShell(
-            context, connector: surroundings.connector, server: configuration.server,
-            login: Login(configuration.service, boot: surroundings.boot), machine: uplink, ring: opened.snapshot.ends,
-            health: HealthTeller { router.agent?.health() }
+            context, connector: dependencies.connector, server: configuration.server,
+            login: AgentLogin(configuration.service, boot: dependencies.boot), machine: uplink,
+            ring: opened.snapshot.ends,
+            health: HealthReportTracker { router.agent?.health() }
         ) { router.agent?.route($0) }
         requests = RequestShell(context) { router.agent?.route($0) }
         alarmShell = AlarmShell(
-            context, executor: surroundings.alarms,
-            areHooksOwed: HookShell.hearAlarms(surroundings.hooks, configuration.hooks),
+            context, executor: dependencies.alarms,
+            areHooksOwed: HookShell.hearAlarms(dependencies.hooks, configuration.hooks),
             isTold: { id in router.agent.map { $0.serverFences.hasTold(id) || $0.earlyAlarms.hasTold(id) } ?? false }
         ) { router.agent?.route($0) }
         fenceShell = FenceShell(
-            context, journal: surroundings.alarms, ring: surroundings.disk, store: surroundings.fences,
+            context, journal: dependencies.alarms, ring: dependencies.disk, store: dependencies.fences,
             lastBefore: opened.snapshot.nextSequence - 1,
-            areHooksOwed: HookShell.hearAlarms(surroundings.hooks, configuration.hooks),
-            longWork: surroundings.longWork
+            areHooksOwed: HookShell.hearAlarms(dependencies.hooks, configuration.hooks),
+            longWork: dependencies.longWork
         ) { router.agent?.route($0) }
         serverFences = ServerFenceShell(
-            context, journal: surroundings.alarms, ring: surroundings.disk, store: surroundings.serverFences,
+            context, journal: dependencies.alarms, ring: dependencies.disk, store: dependencies.serverFences,
             lastBefore: opened.snapshot.nextSequence - 1,
-            areHooksOwed: HookShell.hearAlarms(surroundings.hooks, configuration.hooks),
-            longWork: surroundings.longWork
+            areHooksOwed: HookShell.hearAlarms(dependencies.hooks, configuration.hooks),
+            longWork: dependencies.longWork
         ) { router.agent?.route($0) }
-        earlyAlarms = EarlyAlarmShell(context, journal: surroundings.alarms, ring: surroundings.disk) {
+        earlyAlarms = EarlyAlarmShell(context, journal: dependencies.alarms, ring: dependencies.disk) {
             router.agent?.route($0)
         }
-        hooks = HookShell(context, executor: surroundings.hooks, settings: configuration.hooks) {
+        hooks = HookShell(context, executor: dependencies.hooks, settings: configuration.hooks) {
             router.agent?.route($0)
         }
         router.agent = self
@@ -121,9 +122,9 @@ package final class Agent {
     package func start() {
         let first = configuration.service.isStartedAtFirstBoot
         let target =
-            memory.state.target.map(TargetState.init)
+            durableState.state.target.map(TargetState.init)
             ?? TargetState(entity: configuration.service.entity, isServiceStarted: first, isGathering: first)
-        memory.begin(boot: boot)
+        durableState.begin(boot: boot)
         cache.start()
         link.watchCertificates()
         alarmShell.open()
@@ -181,7 +182,7 @@ extension Agent {
         if new.cache.syncInterval != old.cache.syncInterval {
             cache.setSyncInterval(milliseconds: Int64(new.cache.syncInterval * 1000))
         }
-        link.reconfigure(new.server, Login(new.service, boot: boot))
+        link.reconfigure(new.server, AgentLogin(new.service, boot: boot))
         return Self.keysThatWait(new, old)
     }
 
@@ -205,7 +206,7 @@ extension Agent {
         return keys
     }
 
-    /// Ends everything in the reverse order of the start. The remembered state stays, so the next start continues.
+    /// Ends everything in the reverse order of the start. The durable state stays, so the next start continues.
     package func shutDown() -> EventLoopFuture<Void> {
         onChange = { _ in }
         hooks.beginShutDown()
@@ -223,7 +224,7 @@ extension Agent {
         alarmShell.shutDown()
         service.shutDown()
         cache.shutDown()
-        memory.shutDown()
+        durableState.shutDown()
         return hooks.shutDown().and(cache.close()).map { _ in }
     }
 }

@@ -23,7 +23,7 @@ final class ShellContext {
     /// The system clock, for times that people read.
     var systemTime: SystemTime { SystemTime(clock.read()) }
     /// The system clock, and whether the kernel says that something synchronises it.
-    var systemClock: SystemClock { clock.read() }
+    var systemClock: KernelClockState { clock.read() }
 }
 
 /// The timers of one shell, on the loop. Each timer has a key. To set a timer again replaces the timer.
@@ -57,7 +57,7 @@ final class ShellTimers<Key: Hashable> {
 }
 
 /// Callers who wait for the disk, each no longer than it says: a disk that hangs keeps nobody.
-final class PatientCallers {
+final class WaitingCallers {
     typealias Answer = (_ isDone: Bool) -> Void
 
     private let timers: ShellTimers<UInt64>
@@ -98,7 +98,7 @@ extension MonotonicTime {
 }
 
 extension SystemTime {
-    init(_ clock: SystemClock) {
+    init(_ clock: KernelClockState) {
         self.init(milliseconds: clock.milliseconds)
     }
 }

@@ -21,7 +21,7 @@ struct TrackedFacts {
     /// A point was made since gathering began.
     var hasPoint: Bool
     /// Nil: points are made as often as they should be.
-    var silence: PointWatch.Silence?
+    var silence: PointProgressMonitor.Silence?
     /// Fixes since the last point that made none because the vehicle stands still within its distance filter.
     var unmoved: UInt64 = 0
     /// Nil: the receiver's date and the computer's clock agree, or nobody knows.
@@ -120,12 +120,12 @@ struct TrackedVerdict: Hashable {
     }
 
     /// Fixes come, and no points.
-    private static func choosing(_ silence: PointWatch.Silence, _ facts: TrackedFacts) -> Obstacle {
+    private static func choosing(_ silence: PointProgressMonitor.Silence, _ facts: TrackedFacts) -> Obstacle {
         rejecting(silence.obstacle ?? .noPoints, silence, facts)
     }
 
     private static func rejecting(
-        _ cause: TrackingObstacle, _ silence: PointWatch.Silence, _ facts: TrackedFacts
+        _ cause: TrackingObstacle, _ silence: PointProgressMonitor.Silence, _ facts: TrackedFacts
     ) -> Obstacle {
         // The date explains why the times of the fixes are rejected.
         let isDate = facts.dates != nil && [.notLater, .unconfirmedTime].contains(cause)

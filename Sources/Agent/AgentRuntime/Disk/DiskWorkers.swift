@@ -1,11 +1,11 @@
 internal import AlarmLog
+internal import DiskRing
 internal import Geofencing
 internal import LocalFences
 internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 internal import TimeZones
-internal import TrackCache
 internal import TrackModel
 
 /// The disk ring on a thread of its own: a slow `fdatasync` holds up nothing but the next disk operation.
@@ -15,24 +15,24 @@ internal import TrackModel
 final class CacheWorker: CacheExecutor, Sendable {
     private let thread: NIOThreadPool
     /// Only the disk thread uses the ring. Nobody ever waits for the lock; the compiler needs it.
-    private let cache: Mutex<TrackCache>
+    private let cache: Mutex<DiskRing>
     private let waiting = Mutex(0)
 
     /// Operations that may wait for a disk that hangs: more than ten minutes of points at one a second.
     static let maximumWaiting = 1024
 
-    private init(_ cache: consuming sending TrackCache) {
+    private init(_ cache: consuming sending DiskRing) {
         self.cache = Mutex(cache)
         thread = NIOThreadPool(numberOfThreads: 1)
         thread.start()
     }
 
-    /// Opens the ring on the calling thread; see ``TrackCache`` for what it throws. `prepare`: what is done with it first.
+    /// Opens the ring on the calling thread; see ``DiskRing`` for what it throws. `prepare`: what is done with it first.
     static func open(
-        directory: String, options: TrackCacheOptions, now: MonotonicTime,
-        prepare: (TrackCache) -> Void = { _ in }
-    ) throws(TrackCacheError) -> (CacheWorker, CacheSnapshot) {
-        let cache = try TrackCache(directory: directory, options: options, now: now)
+        directory: String, options: DiskRingOptions, now: MonotonicTime,
+        prepare: (DiskRing) -> Void = { _ in }
+    ) throws(DiskRingError) -> (CacheWorker, CacheSnapshot) {
+        let cache = try DiskRing(directory: directory, options: options, now: now)
         prepare(cache)
         let snapshot = CacheSnapshot(cache)
         return (CacheWorker(cache), snapshot)
@@ -40,7 +40,7 @@ final class CacheWorker: CacheExecutor, Sendable {
 
     /// Runs an operation on the ring and completes on the given loop; nil when too many operations wait already.
     func perform<Result: Sendable>(
-        on loop: any EventLoop, _ operation: @escaping @Sendable (TrackCache) -> Result
+        on loop: any EventLoop, _ operation: @escaping @Sendable (DiskRing) -> Result
     ) -> EventLoopFuture<Result>? {
         run(on: loop) { [self] in cache.withLock { operation($0) } }
     }
@@ -78,7 +78,7 @@ final class AlarmWorker: AlarmExecutor, Sendable {
     /// Only the disk thread uses the journal. Nobody ever waits for the lock; the compiler needs it.
     private let journal: Mutex<AlarmJournal>
     /// What the journal remembered of entities and fences when it was opened.
-    let states: [FenceState]
+    let states: [JournalFenceState]
 
     /// Opens the journal on the calling thread, whatever the disk says. `limit`: bytes.
     init(directory: String, limit: Int, disk: CacheWorker, now: MonotonicTime) {
@@ -97,7 +97,7 @@ final class AlarmWorker: AlarmExecutor, Sendable {
 
 /// The file of the vehicle's own fences on the thread of the disk ring. All work that may wait for the disk is on one
 /// thread.
-final class FenceWorker: FenceKeeper, Sendable {
+final class FenceWorker: LocalFenceWriter, Sendable {
     private let disk: CacheWorker
     /// Only the disk thread uses the file. Nobody ever waits for the lock; the compiler needs it.
     private let file: Mutex<FenceFile>
@@ -113,9 +113,9 @@ final class FenceWorker: FenceKeeper, Sendable {
         disk.run(on: loop) { [self] in file.withLock { $0.write(fences, nextFence: nextFence) } }
     }
 
-    func read(on loop: any EventLoop) -> EventLoopFuture<RecalledFences>? {
+    func read(on loop: any EventLoop) -> EventLoopFuture<LoadedLocalFences>? {
         disk.run(on: loop) { [self] in
-            var found = file.withLock { RecalledFences($0) }
+            var found = file.withLock { LoadedLocalFences($0) }
             found.readZones(from: system)
             return found
         }
@@ -127,7 +127,7 @@ final class FenceWorker: FenceKeeper, Sendable {
 }
 
 /// The file of the server's fences on the thread of the disk ring. All work that may wait for the disk is on one thread.
-final class ServerFenceWorker: ServerFenceKeeper, Sendable {
+final class ServerFenceWorker: ServerFenceWriter, Sendable {
     private let disk: CacheWorker
     /// Only the disk thread uses the file. Nobody ever waits for the lock; the compiler needs it.
     private let file: Mutex<ServerFenceFile>
@@ -145,9 +145,9 @@ final class ServerFenceWorker: ServerFenceKeeper, Sendable {
     }
 }
 
-/// The file of the remembered state on the thread of the disk ring. All work that may wait for the disk is on one
+/// The file of the durable state on the thread of the disk ring. All work that may wait for the disk is on one
 /// thread.
-final class StateWorker: StateKeeper, Sendable {
+final class StateWorker: DurableStateStore, Sendable {
     private let disk: CacheWorker
     /// Only the disk thread uses the file. Nobody ever waits for the lock; the compiler needs it.
     private let file: Mutex<StateFile>
@@ -157,7 +157,7 @@ final class StateWorker: StateKeeper, Sendable {
         file = Mutex(StateFile(directory: directory))
     }
 
-    func write(_ state: RememberedState, on loop: any EventLoop) -> EventLoopFuture<String?>? {
+    func write(_ state: DurableState, on loop: any EventLoop) -> EventLoopFuture<String?>? {
         disk.run(on: loop) { [self] in
             file.withLock { $0.write(state) }
         }

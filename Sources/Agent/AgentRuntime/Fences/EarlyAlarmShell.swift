@@ -1,14 +1,14 @@
 internal import AgentLogic
 internal import AlarmLog
-internal import Exposition
+internal import DiskRing
 internal import FoundationEssentials
 internal import Geofencing
 internal import JSON
 internal import LocalFences
 internal import Logging
+internal import MetricsText
 internal import NIOCore
 internal import Systemd
-internal import TrackCache
 internal import TrackModel
 internal import TrackWire
 
@@ -120,7 +120,7 @@ final class EarlyAlarmShell {
     // MARK: Alarms
 
     /// The journal has new alarms that the agent has found.
-    func found(_ alarms: [Alarm]) {
+    func found(_ alarms: [JournalAlarm]) {
         for alarm in alarms {
             guard let mark = alarm.content.early else { continue }
             confirmations.found(
@@ -328,7 +328,7 @@ final class EarlyAlarmShell {
     private func read() {
         guard let service else { return perform(reporting.readFailed("the login named no service")) }
         let (now, entity) = (context.now, entity)
-        let isAccepted = onJournal { journal -> Result<[Alarm], CacheFileError> in
+        let isAccepted = onJournal { journal -> Result<[JournalAlarm], CacheFileError> in
             do throws(CacheFileError) {
                 return .success(
                     try journal.reports(
@@ -341,7 +341,7 @@ final class EarlyAlarmShell {
                 // Another entity has logged in meanwhile, or in another service.
                 return perform(reporting.readOutdated())
             }
-            let found: [Alarm]
+            let found: [JournalAlarm]
             switch result {
             case .success(let alarms): found = alarms
             case .failure(let error): return perform(reporting.readFailed("\(error)"))

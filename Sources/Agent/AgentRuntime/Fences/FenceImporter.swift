@@ -17,13 +17,13 @@ final class FenceImporter {
         let begin: (FenceImports.Whole) throws(FenceRefusal) -> FenceImportWork
         let isCurrent: (FenceImportWork) -> Bool
         /// Puts it in force; nil when the fences have changed since the beginning.
-        let adopt: (FenceImportWork.Done) -> FenceBook.Imported?
+        let adopt: (FenceImportWork.Done) -> LocalFenceTable.Imported?
     }
 
     private struct Waiting {
         let whole: FenceImports.Whole
         let fences: Fences
-        let promise: EventLoopPromise<FenceBook.Imported>
+        let promise: EventLoopPromise<LocalFenceTable.Imported>
     }
 
     /// What a part becomes.
@@ -82,11 +82,11 @@ final class FenceImporter {
     }
 
     /// Puts a whole import in force, all of it or nothing. Fails with an `AgentControlError`.
-    func putInForce(_ whole: FenceImports.Whole, _ fences: Fences) -> EventLoopFuture<FenceBook.Imported> {
+    func putInForce(_ whole: FenceImports.Whole, _ fences: Fences) -> EventLoopFuture<LocalFenceTable.Imported> {
         guard waiting.count < Self.mostWaiting, !isShutDown else {
             return context.loop.makeFailedFuture(Self.notPutInForce)
         }
-        let promise = context.loop.makePromise(of: FenceBook.Imported.self)
+        let promise = context.loop.makePromise(of: LocalFenceTable.Imported.self)
         waiting.append(Waiting(whole: whole, fences: fences, promise: promise))
         if waiting.count == 1 { workOut() }
         return promise.futureResult
@@ -124,7 +124,7 @@ final class FenceImporter {
         }
     }
 
-    private func end(_ result: Result<FenceBook.Imported, AgentControlError>) {
+    private func end(_ result: Result<LocalFenceTable.Imported, AgentControlError>) {
         waiting.removeFirst().promise.completeWith(result.mapError { $0 })
         workOut()
     }

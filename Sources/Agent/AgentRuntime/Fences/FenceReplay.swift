@@ -1,7 +1,7 @@
+internal import DiskRing
 internal import Geofencing
 internal import LocalFences
 internal import NIOCore
-internal import TrackCache
 internal import TrackModel
 internal import TrackWire
 
@@ -31,7 +31,7 @@ enum FenceReplay {
     /// Points of an entity that are later than a time, up to a sequence, in their order. Runs on the disk thread.
     /// `includesAcknowledged`: also those that the server has, as far as they still stand on the disk.
     static func points(
-        in cache: TrackCache, of entity: String, after time: Timestamp, through last: UInt64,
+        in cache: DiskRing, of entity: String, after time: Timestamp, through last: UInt64,
         includesAcknowledged: Bool = false, now: MonotonicTime
     ) -> Reading {
         let name = ExactName(entity)
@@ -137,7 +137,7 @@ enum MissingPoints {
     ///
     /// Runs on the disk thread.
     static func of(
-        _ causes: [UInt64: PointCause], in cache: TrackCache, now: MonotonicTime
+        _ causes: [UInt64: PointCause], in cache: DiskRing, now: MonotonicTime
     ) -> (missing: [UInt64], unread: [UInt64]) {
         var (missing, unread): ([UInt64], [UInt64]) = ([], [])
         for (number, cause) in causes.sorted(by: { $0.key < $1.key }) {

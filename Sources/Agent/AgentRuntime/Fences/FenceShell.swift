@@ -1,10 +1,10 @@
 internal import AgentControl
 internal import AgentLogic
 internal import AlarmLog
-internal import Exposition
 internal import Geofencing
 internal import LocalFences
 internal import Logging
+internal import MetricsText
 internal import NIOCore
 internal import Systemd
 internal import TrackModel
@@ -16,7 +16,7 @@ internal import TrackModel
 /// touch: the journal of alarms and the disk ring (it reads once for an entity) on the disk thread, the keeper of the
 /// fences, its timers, and the system's journal. Everything else leaves as an ``Effect``.
 final class FenceShell {
-    typealias Effect = FenceAlarmTeller.Effect
+    typealias Effect = FenceAlarmPublisher.Effect
 
     private enum Timer: Hashable {
         /// The file of fences is read again.
@@ -24,20 +24,20 @@ final class FenceShell {
     }
 
     private let context: ShellContext
-    private let store: FenceStore?
+    private let store: LocalFenceStore?
     private let timers: ShellTimers<Timer>
     private let callers: ChangeCallers
     private var machine: FenceMachine
     private let journal: (any AlarmExecutor)?
     private let areHooksOwed: Bool
     private let tell: (Effect) -> Void
-    private lazy var teller = FenceAlarmTeller(
+    private lazy var publisher = FenceAlarmPublisher(
         context, journal: journal, areHooksOwed: areHooksOwed, tell: tell,
         happened: { [weak self] event in
             guard let self else { return }
             perform(machine.alarms(event))
         })
-    private lazy var file = RememberedFile(
+    private lazy var file = DurableStateFile(
         context,
         .init(
             failing: "The fences could not be written to the disk", relieved: "The fences are on the disk again",
@@ -55,8 +55,8 @@ final class FenceShell {
 
     /// `journal` nil: alarms are told and not kept. `lastBefore`: the last sequence of the ring as it was opened.
     init(
-        _ context: ShellContext, journal: (any AlarmExecutor)?, ring: any CacheExecutor, store: FenceStore?,
-        lastBefore: UInt64, areHooksOwed: Bool, longWork: any LongWorkExecutor = WorkAtOnce(),
+        _ context: ShellContext, journal: (any AlarmExecutor)?, ring: any CacheExecutor, store: LocalFenceStore?,
+        lastBefore: UInt64, areHooksOwed: Bool, longWork: any LongWorkExecutor = ImmediateExecutor(),
         tell: @escaping (Effect) -> Void
     ) {
         self.context = context
@@ -69,10 +69,10 @@ final class FenceShell {
         timers = ShellTimers(context)
         callers = ChangeCallers(context)
         since = context.systemTime
-        var memories: [(String, EntityMemory)] = []
+        var memories: [(String, EntityFenceState)] = []
         for state in store?.states ?? [] where state.service == nil {
-            do throws(MemoryCodingError) {
-                memories.append((state.entity, try EntityMemory(encoded: state.memory)))
+            do throws(FenceStateCodingError) {
+                memories.append((state.entity, try EntityFenceState(encoded: state.memory)))
             } catch {
                 context.log.error(
                     "Memory of fences cannot be read, places are found anew",
@@ -80,7 +80,7 @@ final class FenceShell {
             }
         }
         machine = FenceMachine(
-            book: store?.found.book ?? FenceBook(), memories: memories, unreadable: store?.found.unreadable)
+            table: store?.found.table ?? LocalFenceTable(), memories: memories, unreadable: store?.found.unreadable)
     }
 
     /// Tells what the process before has left.
@@ -99,7 +99,7 @@ final class FenceShell {
     }
 
     /// What is left of a damaged file stands nowhere until it is written again.
-    private func tellDamage(of found: RecalledFences) {
+    private func tellDamage(of found: LoadedLocalFences) {
         guard let damage = found.damage else { return }
         context.log.error(
             "The file of the fences was damaged", metadata: .event(.stateNotRemembered, ["reason": "\(damage)"]))
@@ -108,11 +108,11 @@ final class FenceShell {
 
     private func readLater() {
         timers.set(.readAgain, milliseconds: Self.readAgainPause) { [self] in
-            guard let reading = store?.keeper.read(on: context.loop) else { return readLater() }
+            guard let reading = store?.writer.read(on: context.loop) else { return readLater() }
             reading.assumeIsolated().whenSuccess { [self] found in
                 guard !isShutDown else { return }
                 guard found.unreadable == nil else { return readLater() }
-                perform(machine.opened(found.book))
+                perform(machine.opened(found.table))
                 tellDamage(of: found)
             }
         }
@@ -165,7 +165,7 @@ final class FenceShell {
     private func perform(_ actions: [FenceMachine.Action]) {
         for action in actions {
             switch action {
-            case .alarms(let action): teller.perform(action)
+            case .alarms(let action): publisher.perform(action)
             case .saving(let action): file.perform(action)
             case .storm(let fence, let name, let entity):
                 context.log.warning(
@@ -182,7 +182,7 @@ final class FenceShell {
 
     // MARK: The file of fences
 
-    private func saving(_ event: (inout MemoryMachine) -> [MemoryMachine.Action]) {
+    private func saving(_ event: (inout DurableStateMachine) -> [DurableStateMachine.Action]) {
         let before = machine.saving.standing
         let actions = machine.saving(event)
         if machine.saving.standing != before { since = context.systemTime }
@@ -191,7 +191,7 @@ final class FenceShell {
 
     private func write() -> EventLoopFuture<String?>? {
         guard let store else { return context.loop.makeSucceededFuture(nil) }
-        return store.keeper.write(machine.book.fences, nextFence: machine.book.nextFence, on: context.loop)
+        return store.writer.write(machine.table.fences, nextFence: machine.table.nextFence, on: context.loop)
     }
 
     /// Completes within 40 ms: with true when the changes so far are on the disk, with false when the disk has not
@@ -212,9 +212,9 @@ final class FenceShell {
         timers.cancelAll()
         importer.shutDown()
         file.cancelTimers()
-        teller.shutDown()
+        publisher.shutDown()
         if machine.saving.standing != .durable, machine.unreadable == nil, let store {
-            _ = store.keeper.write(machine.book.fences, nextFence: machine.book.nextFence, on: context.loop)
+            _ = store.writer.write(machine.table.fences, nextFence: machine.table.nextFence, on: context.loop)
         }
         callers.answerAll()
     }
@@ -239,8 +239,8 @@ final class FenceShell {
 
     /// Nil when the machine knows the time zones of the definitions, or cannot get to know them; otherwise completes when it does.
     func learnZones(of definitions: [FenceDefinition]) -> EventLoopFuture<Void>? {
-        let names = Set(definitions.compactMap(\.zoneName)).filter { machine.book.zones[$0] == nil }
-        guard !names.isEmpty, let reading = store?.keeper.zones(Array(names), on: context.loop) else { return nil }
+        let names = Set(definitions.compactMap(\.zoneName)).filter { machine.table.zones[$0] == nil }
+        guard !names.isEmpty, let reading = store?.writer.zones(Array(names), on: context.loop) else { return nil }
         let learned = context.loop.makePromise(of: Void.self)
         reading.assumeIsolated().whenComplete { [self] result in
             if case .success(let zones) = result, !zones.isEmpty { perform(machine.zonesRead(zones)) }
@@ -253,7 +253,7 @@ final class FenceShell {
     func take(_ part: FenceImports.Part) -> EventLoopFuture<FenceImports.Taken> { importer.take(part) }
 
     /// Puts a whole import in force, all of it or nothing. The long part of the work is done beside the loop.
-    func importing(_ whole: FenceImports.Whole) -> EventLoopFuture<FenceBook.Imported> {
+    func importing(_ whole: FenceImports.Whole) -> EventLoopFuture<LocalFenceTable.Imported> {
         importer.putInForce(
             whole,
             .init { [self] (whole) throws(FenceRefusal) in
@@ -278,13 +278,13 @@ final class FenceShell {
     func status(of entity: String) -> FencesStatus {
         let counts = machine.counts(of: entity)
         return FencesStatus(
-            kept: Int64(machine.book.fences.count), watching: Int64(counts.watching), inside: Int64(counts.inside),
-            alarms: Int64(clamping: teller.told.values.reduce(0, +)), late: Int64(clamping: machine.counters.late),
+            kept: Int64(machine.table.fences.count), watching: Int64(counts.watching), inside: Int64(counts.inside),
+            alarms: Int64(clamping: publisher.told.values.reduce(0, +)), late: Int64(clamping: machine.counters.late),
             leftOut: Int64(clamping: machine.counters.leftOut),
             dropped: Int64(clamping: machine.outbox.counters.dropped),
-            waiting: Int64(machine.outbox.waitingCount), lastAlarmTime: teller.lastAlarm,
+            waiting: Int64(machine.outbox.waitingCount), lastAlarmTime: publisher.lastAlarm,
             lastError: machine.outbox.trouble,
-            remembered: RememberedStatus(machine.saving.standing, since: since))
+            remembered: DurableStateStatus(machine.saving.standing, since: since))
     }
 
     func addMetrics(of status: FencesStatus?, to page: inout MetricsPage) {
@@ -294,7 +294,7 @@ final class FenceShell {
         page.add(AgentMetrics.fencesRemembered, status.remembered.state == .durable)
         page.add(AgentMetrics.fixesJudged, machine.counters.judged)
         for action in FenceAction.allCases {
-            page.add(AgentMetrics.fenceAlarms, teller.told[action] ?? 0, action.rawValue)
+            page.add(AgentMetrics.fenceAlarms, publisher.told[action] ?? 0, action.rawValue)
         }
         page.add(AgentMetrics.fenceAlarmsWaiting, status.waiting)
         page.add(AgentMetrics.fenceAlarmsDropped, status.dropped)

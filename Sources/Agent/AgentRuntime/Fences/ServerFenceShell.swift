@@ -1,10 +1,10 @@
 internal import AgentControl
 internal import AgentLogic
 internal import AlarmLog
-internal import Exposition
 internal import Geofencing
 internal import LocalFences
 internal import Logging
+internal import MetricsText
 internal import NIOCore
 internal import Systemd
 internal import TrackModel
@@ -15,15 +15,15 @@ internal import TrackWire
 ///
 /// Owns the `ServerFenceMachine`, the messages of fences that are not whole yet, the deliveries that wait for the thread of long
 /// work, and the points that wait for the points of the process before. May touch: the journal of alarms and the disk ring (it
-/// reads once for an entity) on the disk thread, the keeper of the fences, the thread of long work, its timers, and the system's
+/// reads once for an entity) on the disk thread, the writer of the fences, the thread of long work, its timers, and the system's
 /// journal. Everything else leaves as an ``Effect``.
 final class ServerFenceShell {
     enum Effect {
-        case alarm(FenceAlarmTeller.Effect)
+        case alarm(FenceAlarmPublisher.Effect)
         /// What the link tells the server from now on.
         case judged(JudgedVersions)
         /// The journal has these new early alarms.
-        case found([Alarm])
+        case found([JournalAlarm])
         /// Ask the server for the fences around a place.
         case request(FenceRequest)
     }
@@ -39,14 +39,14 @@ final class ServerFenceShell {
     private let areHooksOwed: Bool
     private let tell: (Effect) -> Void
     private let timers: ShellTimers<Timer>
-    private lazy var teller = FenceAlarmTeller(
+    private lazy var publisher = FenceAlarmPublisher(
         context, journal: journal, areHooksOwed: areHooksOwed, tell: { [weak self] in self?.tell(.alarm($0)) },
         found: { [weak self] in self?.tell(.found($0)) },
         happened: { [weak self] event in
             guard let self else { return }
             perform(machine.alarms(event))
         })
-    private lazy var file = RememberedFile(
+    private lazy var file = DurableStateFile(
         context,
         .init(
             failing: "The server's fences could not be written to the disk",
@@ -76,7 +76,7 @@ final class ServerFenceShell {
     /// `journal` nil: alarms are told and not kept. `lastBefore`: the last sequence of the ring as it was opened.
     init(
         _ context: ShellContext, journal: (any AlarmExecutor)?, ring: any CacheExecutor, store: ServerFenceStore?,
-        lastBefore: UInt64, areHooksOwed: Bool, longWork: any LongWorkExecutor = WorkAtOnce(),
+        lastBefore: UInt64, areHooksOwed: Bool, longWork: any LongWorkExecutor = ImmediateExecutor(),
         tell: @escaping (Effect) -> Void
     ) {
         self.context = context
@@ -92,7 +92,9 @@ final class ServerFenceShell {
         fileTrouble = store?.found.trouble
         let memories = (store?.states ?? []).compactMap { state in
             state.service.flatMap { service in
-                (try? EntityMemory(encoded: state.memory)).map { (service: service, entity: state.entity, memory: $0) }
+                (try? EntityFenceState(encoded: state.memory)).map {
+                    (service: service, entity: state.entity, memory: $0)
+                }
             }
         }
         machine = ServerFenceMachine(found: store?.found.set, memories: memories)
@@ -219,7 +221,7 @@ final class ServerFenceShell {
     private func perform(_ actions: [ServerFenceMachine.Action]) {
         for action in actions {
             switch action {
-            case .alarms(let action): teller.perform(action)
+            case .alarms(let action): publisher.perform(action)
             case .saving(let action): file.perform(action)
             case .storm(let fence, let name, let entity):
                 context.log.warning(
@@ -236,7 +238,7 @@ final class ServerFenceShell {
                 context.log.notice(
                     "Server fences are in use",
                     metadata: ["version": "\(version)", "fences": "\(fences)", "remembered": "\(isRemembered)"])
-            case .setPatience(let milliseconds):
+            case .setTimeout(let milliseconds):
                 timers.set(.patience, milliseconds: milliseconds) { [self] in perform(machine.patienceEnded()) }
             case .request(let place):
                 var request = FenceRequest()
@@ -254,7 +256,7 @@ final class ServerFenceShell {
 
     // MARK: The file
 
-    private func saving(_ event: (inout MemoryMachine) -> [MemoryMachine.Action]) {
+    private func saving(_ event: (inout DurableStateMachine) -> [DurableStateMachine.Action]) {
         let before = machine.saving.standing
         let actions = machine.saving(event)
         if machine.saving.standing != before { since = context.systemTime }
@@ -263,7 +265,7 @@ final class ServerFenceShell {
 
     private func write() -> EventLoopFuture<String?>? {
         guard let store, let content = machine.content else { return context.loop.makeSucceededFuture(nil) }
-        return store.keeper.write(content, on: context.loop)
+        return store.writer.write(content, on: context.loop)
     }
 
     /// The agent stops.
@@ -274,13 +276,13 @@ final class ServerFenceShell {
         timers.cancelAll()
         deliveries.shutDown()
         file.cancelTimers()
-        teller.shutDown()
+        publisher.shutDown()
     }
 
     /// To ask questions that change nothing.
     var current: ServerFenceMachine { machine }
-    var told: [FenceAction: UInt64] { teller.told }
-    var remembered: RememberedStatus { RememberedStatus(machine.saving.standing, since: since) }
+    var told: [FenceAction: UInt64] { publisher.told }
+    var remembered: DurableStateStatus { DurableStateStatus(machine.saving.standing, since: since) }
 
     func addMetrics(to page: inout MetricsPage) {
         page.add(AgentMetrics.serverFences, machine.set.fences.count)
@@ -291,7 +293,7 @@ final class ServerFenceShell {
         page.add(AgentMetrics.serverFenceUpdatesRefused, refusedUpdates)
         page.add(AgentMetrics.pointsJudged, machine.counters.judged)
         for action in FenceAction.allCases {
-            page.add(AgentMetrics.earlyAlarms, teller.told[action] ?? 0, action.rawValue)
+            page.add(AgentMetrics.earlyAlarms, publisher.told[action] ?? 0, action.rawValue)
         }
     }
 }

@@ -30,7 +30,7 @@ extension GapReason {
 
 extension GapReason {
     /// What became of the process before: `off` with what its last record tells.
-    static func off(_ run: RememberedState.Run?, boot: String?) -> GapReason {
+    static func off(_ run: DurableState.Run?, boot: String?) -> GapReason {
         guard let run, let boot else { return .off }
         return switch (run.hasEnded, run.boot == boot) {
         case (true, true): .offByStop
@@ -41,7 +41,7 @@ extension GapReason {
     }
 }
 
-extension RememberedState {
+extension DurableState {
     /// More ends of processes are not told apart.
     private static let maximumOffs = 6
 
@@ -73,18 +73,18 @@ extension GapMachine.Start {
     /// Before the first command the configuration may start the agent: then each process before has gathered.
     /// `boot`: names the present start of the computer; nil: nobody knows it.
     init(
-        _ remembered: RememberedState, _ ring: CacheSnapshot, _ service: AgentConfiguration.Service, boot: String?
+        _ remembered: DurableState, _ ring: CacheSnapshot, _ service: AgentConfiguration.Service, boot: String?
     ) {
         let isStarted = remembered.target == nil && service.isStartedAtFirstBoot
         let entity = isStarted ? service.entity : remembered.target?.entity
         self.init(
             entity: entity, isGathering: isStarted || remembered.target?.isGathering ?? false,
             stopped: remembered.target?.stoppedBy.flatMap(StopCause.init)?.reason ?? .stopped,
-            off: RememberedState.offs(remembered.run, boot: boot).compactMap { part in
+            off: DurableState.offs(remembered.run, boot: boot).compactMap { part in
                 guard part.reason > 0 else { return nil }
                 let since = part.since.map { MonotonicTime(milliseconds: $0) } ?? .distantPast
                 return GapMachine.Off(reason: GapReason(rawValue: part.reason), since: since)
-            }, memory: remembered.gap.map(GapMemory.init),
+            }, memory: remembered.gap.map(OpenGap.init),
             newest: entity.flatMap { ring.lastTime(of: $0) })
     }
 }

@@ -1,8 +1,8 @@
 internal import AgentControl
 internal import AgentLogic
-internal import Exposition
 internal import GNSSFeed
 internal import Logging
+internal import MetricsText
 internal import Systemd
 internal import TrackModel
 
@@ -16,7 +16,7 @@ extension GatheringShell {
     /// Milliseconds since the newest fix; nil: there was none.
     var fixAge: Int64? { watch.fix.map { max(0, context.now - $0.arrival) } }
     /// No points although they are wanted; nil while they are made.
-    var silence: PointWatch.Silence? { points.silence(now: context.now) }
+    var silence: PointProgressMonitor.Silence? { points.silence(now: context.now) }
     /// Milliseconds since the receiver sent anything.
     var unheard: Int64 { max(0, context.now - receiverHeard) }
     var feedStatus: FeedStatus { watch.report(now: context.now) }
@@ -64,7 +64,7 @@ extension GatheringShell {
 }
 
 /// What people are told of the receiver's feed.
-struct FeedWatch {
+struct FeedLog {
     private let source: String
     private(set) var state = FeedState.stopped
     private var since: SystemTime

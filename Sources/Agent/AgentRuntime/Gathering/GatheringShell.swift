@@ -8,7 +8,7 @@ internal import TrackModel
 
 /// From gpsd to track points: the receiver's feed, one fix an epoch, and the choice of fixes that become points.
 ///
-/// Owns the feed, the `EpochAssembler`, the `TimeGuard`, the `Sampler`, the `FixGates`, the `GapMachine` and the `PointWatch`. May touch:
+/// Owns the feed, the `EpochAssembler`, the `TimeGuard`, the `Sampler`, the `FixGates`, the `GapMachine` and the `PointProgressMonitor`. May touch:
 /// the source of feeds, which has a thread of its own, its timers, and the journal. Everything else leaves as an ``Effect``.
 final class GatheringShell {
     enum Effect {
@@ -25,7 +25,7 @@ final class GatheringShell {
         /// Gathering ends: points that are held back go at once.
         case samplingEnds
         /// What is known of a gap of the track, for the process after this one.
-        case gapIs(GapMemory)
+        case gapIs(OpenGap)
         /// The gap has ended.
         case gapEnded
         /// Whether fixes can come.
@@ -51,11 +51,11 @@ final class GatheringShell {
     private var feed: (any OpenFeed)?
     /// Counts the feeds that were opened: an event of a feed that was closed since is ignored.
     private var generation = 0
-    private(set) var watch: FeedWatch
+    private(set) var watch: FeedLog
 
     private var assembler = EpochAssembler()
     private var time: TimeGuard
-    private(set) var dates = DateWatch()
+    private(set) var dates = ReceiverDateMonitor()
     private(set) var sampler: Sampler
     private var gates: FixGates
     private var gaps: GapMachine
@@ -67,7 +67,7 @@ final class GatheringShell {
     private var samplerEntity: String?
     private(set) var since: SystemTime
     private(set) var lastPointTime: Timestamp?
-    private(set) var points: PointWatch
+    private(set) var points: PointProgressMonitor
     /// When gathering ended, or the process began without it.
     private(set) var notGatheringSince: MonotonicTime
     /// When the receiver sent anything last, or the feed was opened.
@@ -101,13 +101,13 @@ final class GatheringShell {
         sampler = Sampler(interval: interval, options: options)
         gates = FixGates(options: options)
         gaps = GapMachine(interval: interval, gap, now: context.now)
-        points = PointWatch(interval: settings.gatherInterval)
+        points = PointProgressMonitor(interval: settings.gatherInterval)
         receiverHeard = context.now
         // A clock that was wrong then or is wrong now, or a damaged file, tells nothing: it cannot have been stopped after now.
         let age = stopped.map { max(0, context.systemTime.milliseconds &- $0.milliseconds) } ?? 0
         notGatheringSince = context.now + -age
         since = context.systemTime
-        watch = FeedWatch(gnss, since: context.systemTime)
+        watch = FeedLog(gnss, since: context.systemTime)
     }
 
     // MARK: The feed
@@ -174,7 +174,7 @@ final class GatheringShell {
         guard (new.host, new.port, new.device ?? "") != (old.host, old.port, old.device ?? "") else { return }
         let wasWanted = isFeedWanted
         closeFeed()
-        watch = FeedWatch(new, since: context.systemTime)
+        watch = FeedLog(new, since: context.systemTime)
         if wasWanted { openFeed() }
     }
 
@@ -274,7 +274,7 @@ final class GatheringShell {
         tell(.gathered(TrackPoint(fix, isParked: isParked, continuity: continuity), entity: entity))
     }
 
-    private func perform(_ actions: [PointWatch.Action]) {
+    private func perform(_ actions: [PointProgressMonitor.Action]) {
         for action in actions {
             switch action {
             case .setTimer(let milliseconds):

@@ -79,7 +79,7 @@ final class HookShell {
     }
 
     /// An alarm is in the journal of alarms, where it stays owed until its hooks have ended.
-    func arrived(_ alarm: Alarm) {
+    func arrived(_ alarm: JournalAlarm) {
         guard alarm.isOwed, !kinds.isEmpty, !isShutDown else { return }
         run(for: .alarm(AlarmReport(alarm)), alarm: alarm.number)
     }
@@ -91,7 +91,7 @@ final class HookShell {
     }
 
     /// The answer to ``Effect/recall(limit:without:)``.
-    func recalled(_ found: [Alarm], isAll: Bool) {
+    func recalled(_ found: [JournalAlarm], isAll: Bool) {
         guard !isShutDown else { return }
         let time = context.systemTime.milliseconds
         var events: [(event: HookMachine.EventID, alarm: UInt64)] = []

@@ -5,7 +5,7 @@ internal import TrackModel
 internal import TrackWire
 
 /// What a login says of this agent, beside the entity and the ring.
-struct Login: Hashable {
+struct AgentLogin: Hashable {
     let service: ServiceID
     let accessKey: Secret
     let applicationCode: Secret?
@@ -46,7 +46,7 @@ struct Login: Hashable {
 }
 
 /// What a server's Welcome says about the server. A server may say any number.
-struct LinkTerms: Hashable {
+struct ServerCapabilities: Hashable {
     /// The highest batch payload format that the server reads; at least 1.
     private(set) var payloadFormat = 1
     /// The format of fence sets that the server sends; 0: none, and it takes neither requests nor reports.
@@ -78,7 +78,7 @@ extension UplinkLimits {
 }
 
 /// What the server of the present session has heard of the vehicle's health.
-struct HealthTeller {
+struct HealthReportTracker {
     /// How the vehicle is now; nil: nobody can say.
     private let read: () -> HealthReport?
     /// Nil: nothing yet in this session.
@@ -98,9 +98,9 @@ struct HealthTeller {
     }
 
     /// The next heartbeat, with the health when the server takes it. `time`: now.
-    mutating func heartbeat(to terms: LinkTerms, at time: SystemTime) -> Heartbeat {
+    mutating func heartbeat(to capabilities: ServerCapabilities, at time: SystemTime) -> Heartbeat {
         var heartbeat = Heartbeat()
-        guard terms.healthInterval > 0 else { return heartbeat }
+        guard capabilities.healthInterval > 0 else { return heartbeat }
         told = read()
         if told != nil { toldTime = time }
         heartbeat.report = told

@@ -1,6 +1,6 @@
 internal import AgentControl
 internal import AgentLogic
-internal import Exposition
+internal import MetricsText
 internal import TrackModel
 internal import TrackWire
 
@@ -30,7 +30,7 @@ extension LinkShell {
         /// The login succeeded: the service's track columns and the server's clock.
         case welcomed([TrackColumn], serverTime: Int64)
         /// The server answered a request.
-        case replied(UInt64, RequestBook.Kind, ServerFrame.OneOf_Message)
+        case replied(UInt64, RequestQueue.Kind, ServerFrame.OneOf_Message)
         /// The server sent a push, over the link of this entity.
         case pushed(Push, entity: String)
         /// The login succeeded. `takesFences`: the server sends fences and takes reports. `acknowledged`: what the server had
@@ -49,7 +49,7 @@ extension LinkShell {
 extension LinkShell {
     var state: LinkState { watch.state }
     /// Milliseconds that the server's clock was ahead of this machine's at the last login; negative: behind.
-    var serverClockDifference: Int64? { terms.clockDifference }
+    var serverClockDifference: Int64? { capabilities.clockDifference }
     /// The end of this agent's certificate, seconds since 1970 UTC; nil: it has none, or does not know.
     var certificateEnd: Int64? { connector.clientCertificateEnd }
     /// When the server was told of the vehicle's health last.

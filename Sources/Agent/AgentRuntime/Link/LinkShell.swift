@@ -14,17 +14,17 @@ final class LinkShell {
     let context: ShellContext
     let connector: any LinkConnector
     private let tell: (Effect) -> Void
-    private(set) var health: HealthTeller
+    private(set) var health: HealthReportTracker
     private let timers: ShellTimers<UplinkTimer>
     private(set) var server: AgentConfiguration.Server
-    private(set) var login: Login
+    private(set) var login: AgentLogin
 
     private(set) var machine: UplinkMachine
     private lazy var channel = LinkChannel(context, connector: connector) { [weak self] id, event in
         self?.said(event, id)
     }
     private(set) lazy var trust = LinkTrust(context) { [weak self] in self?.trustChanged() }
-    private(set) var watch: LinkWatch
+    private(set) var watch: LinkLog
     /// Batches that were read and not yet sent.
     private var prepared: [ReadID: PreparedUpload] = [:]
     /// The entity of the login.
@@ -35,7 +35,7 @@ final class LinkShell {
     /// What the ring had acknowledged then.
     private var helloAcknowledged: UInt64 = 0
     /// What the server of the last login said.
-    private(set) var terms = LinkTerms()
+    private(set) var capabilities = ServerCapabilities()
     /// The point that the ring took last, when this process has gathered it.
     private var newest: LiveHint?
     private(set) var refused = RefusedPoints()
@@ -44,8 +44,8 @@ final class LinkShell {
     private var judged: JudgedVersions?
 
     init(
-        _ context: ShellContext, connector: any LinkConnector, server: AgentConfiguration.Server, login: Login,
-        machine: UplinkMachine, ring: RingEnds, health: HealthTeller = HealthTeller { nil },
+        _ context: ShellContext, connector: any LinkConnector, server: AgentConfiguration.Server, login: AgentLogin,
+        machine: UplinkMachine, ring: RingEnds, health: HealthReportTracker = HealthReportTracker { nil },
         tell: @escaping (Effect) -> Void
     ) {
         self.context = context
@@ -57,16 +57,16 @@ final class LinkShell {
         self.health = health
         self.tell = tell
         timers = ShellTimers(context)
-        watch = LinkWatch(since: context.systemTime)
+        watch = LinkLog(since: context.systemTime)
     }
 
     // MARK: Wanted or not
 
     /// Watches the files of certificates and keys.
     func watchCertificates() {
-        connector.watch(on: context.loop, log: context.log) { [weak self] news in
-            if case .replaced = news { self?.watch.forgetRefusal() }
-            self?.trust.certificatesChanged(news)
+        connector.watch(on: context.loop, log: context.log) { [weak self] certificateReload in
+            if case .replaced = certificateReload { self?.watch.forgetRefusal() }
+            self?.trust.certificatesChanged(certificateReload)
             self?.healthMayHaveChanged()
         }
     }
@@ -128,7 +128,7 @@ final class LinkShell {
     }
 
     /// A new configuration is in force. The connection is made anew when the server or the login is another.
-    func reconfigure(_ newServer: AgentConfiguration.Server, _ newLogin: Login) {
+    func reconfigure(_ newServer: AgentConfiguration.Server, _ newLogin: AgentLogin) {
         let isAnother = newServer != server || newLogin != login
         (server, login) = (newServer, newLogin)
         if isAnother { watch.forgetRefusal() }
@@ -223,7 +223,7 @@ final class LinkShell {
 
     /// Writes a message about fences, when the server takes such messages.
     func send(fences message: ClientFrame.OneOf_Message) {
-        guard terms.fenceFormat > 0, let id = channel.id else { return }
+        guard capabilities.fenceFormat > 0, let id = channel.id else { return }
         channel.send(message)
         machine.frameSent(id, now: context.now)
     }
@@ -247,23 +247,23 @@ final class LinkShell {
                 tell(.confirm(id, storedThrough: storedThrough, stream: helloStream))
             case .read(let id, let after, let points, let bytes):
                 let limits = BatchLimits(
-                    after: after, maximumPoints: points, maximumBytes: bytes, format: terms.payloadFormat)
+                    after: after, maximumPoints: points, maximumBytes: bytes, format: capabilities.payloadFormat)
                 tell(.read(id, limits))
             case .sendUpload(let id, let first, let count): sendUpload(id, first: first, count: count)
             case .discard(let id): prepared[id] = nil
             case .acknowledgeCache(let sequence):
                 if let helloStream { tell(.acknowledge(through: sequence, stream: helloStream)) }
             case .sendHeartbeat:
-                channel.send(
-                    .heartbeat(ending == .process ? Heartbeat() : health.heartbeat(to: terms, at: context.systemTime)))
+                let isLast = ending == .process
+                channel.send(.heartbeat(isLast ? .init() : health.heartbeat(to: capabilities, at: context.systemTime)))
             case .sendLiveHint:
-                if let hint = newest?.heartbeat(as: entity, format: terms.payloadFormat) {
+                if let hint = newest?.heartbeat(as: entity, format: capabilities.payloadFormat) {
                     channel.send(.heartbeat(hint))
                 }
             case .sendGoodbye:
                 // The last that the server hears of a vehicle that somebody has stopped: that it does not gather any more.
-                if ending == .service, terms.healthInterval > 0 {
-                    channel.send(.heartbeat(health.heartbeat(to: terms, at: context.systemTime)))
+                if ending == .service, capabilities.healthInterval > 0 {
+                    channel.send(.heartbeat(health.heartbeat(to: capabilities, at: context.systemTime)))
                 }
                 channel.send(.goodbye(Goodbye()))
             case .closeLink(let id): if channel.close(id) { prepared = [:] }
@@ -363,17 +363,17 @@ final class LinkShell {
 
     private func received(_ welcome: Welcome, _ id: LinkID) {
         watch.session = String(welcome.session)
-        terms = LinkTerms(welcome, at: context.systemTime)
+        capabilities = ServerCapabilities(welcome, at: context.systemTime)
         health.loggedIn()
         tell(.welcomed(welcome.trackColumns, serverTime: welcome.serverTime))
         tell(
             .opened(
-                takesFences: terms.fenceFormat > 0, storedThrough: welcome.storedThrough,
+                takesFences: capabilities.fenceFormat > 0, storedThrough: welcome.storedThrough,
                 acknowledged: helloAcknowledged, stream: helloStream))
         perform(
             machine.welcome(
                 id, storedThrough: welcome.storedThrough, heartbeatSeconds: welcome.heartbeatInterval,
-                healthSeconds: terms.healthInterval, limits: UplinkLimits(welcome.limits), now: context.now))
+                healthSeconds: capabilities.healthInterval, limits: UplinkLimits(welcome.limits), now: context.now))
     }
 
     private func noteRefused(_ acknowledgement: UploadAck) {
@@ -392,7 +392,7 @@ final class LinkShell {
         guard let upload = prepared.removeValue(forKey: id) else { return }
         let isOwn = ExactName(upload.entity) == ExactName(entity)
         var message = Upload(upload.batch, firstSequence: first, entity: isOwn ? "" : upload.entity)
-        if terms.fenceFormat > 0, let judged, judged.isOf(upload.entity, login.service) {
+        if capabilities.fenceFormat > 0, let judged, judged.isOf(upload.entity, login.service) {
             message.fenceUses = judged.uses(of: upload)
         }
         channel.send(.upload(message))

@@ -16,7 +16,7 @@ final class LinkTrust {
     private let context: ShellContext
     private let timers: ShellTimers<TimerKey>
     private let mayBeTrusted: () -> Void
-    private var time = TrustedTime()
+    private var time = CertificateTime()
     /// Whether the system clock could be believed when that was last looked at.
     private var isClockBelieved: Bool?
     /// At which of both clocks the certificate of the last attempts had ended.
@@ -53,7 +53,7 @@ final class LinkTrust {
         return time.judgedTime(now: context.now, systemClock: clock)
     }
 
-    /// See ``TrustedTime/believedTime(now:systemClock:)``.
+    /// See ``CertificateTime/believedTime(now:systemClock:)``.
     var believedTime: Timestamp? {
         guard let seconds = time.believedTime(now: context.now, systemClock: context.systemClock) else { return nil }
         let (milliseconds, isAbsurd) = seconds.multipliedReportingOverflow(by: 1000)
@@ -122,8 +122,8 @@ final class LinkTrust {
     }
 
     /// Certificates or keys were replaced in their files.
-    func certificatesChanged(_ news: CertificateNews) {
-        switch news {
+    func certificatesChanged(_ certificateReload: CertificateReload) {
+        switch certificateReload {
         case .read(let warnings):
             warn(warnings)
             // A connection may have been refused because they were still being read.
@@ -160,7 +160,7 @@ final class LinkTrust {
     }
 
     /// Once for each change, and at the beginning when the clock cannot be believed.
-    private func tell(_ clock: SystemClock) {
+    private func tell(_ clock: KernelClockState) {
         let isBelieved = clock.isBelievable
         defer { isClockBelieved = isBelieved }
         guard isBelieved != (isClockBelieved ?? true) else { return }
@@ -207,7 +207,7 @@ struct JudgedTime: Hashable {
 /// The time at which certificates are judged: the system's while it can be believed, else the receiver's.
 ///
 /// A computer without a battery boots in 1970. By its own clock it could not connect until somebody set this clock.
-struct TrustedTime {
+struct CertificateTime {
     /// The newest fix, and when it arrived.
     private var lastFix: (time: Timestamp, arrival: MonotonicTime)?
 
@@ -221,7 +221,7 @@ struct TrustedTime {
     private static let noDifference: Int64 = 86_400
 
     /// The time of the next attempt, always one.
-    func judgedTime(now: MonotonicTime, systemClock: SystemClock) -> JudgedTime {
+    func judgedTime(now: MonotonicTime, systemClock: KernelClockState) -> JudgedTime {
         if let receiver = verificationTime(now: now, systemClock: systemClock) {
             return JudgedTime(seconds: receiver, source: .receiver)
         }
@@ -237,7 +237,7 @@ struct TrustedTime {
     var waitsForTime: Bool { refusal != nil }
 
     /// A certificate was refused for the time; after ``certificateRefused(now:systemClock:)``, which may take another.
-    mutating func waitForTime(now: MonotonicTime, systemClock: SystemClock) {
+    mutating func waitForTime(now: MonotonicTime, systemClock: KernelClockState) {
         refusal = (judgedTime(now: now, systemClock: systemClock).seconds, now)
     }
 
@@ -245,7 +245,7 @@ struct TrustedTime {
     mutating func stopWaitingForTime() { refusal = nil }
 
     /// True once when the time to judge at has jumped since the refusal: the first fix came, or the clock was set.
-    mutating func isAnotherTime(now: MonotonicTime, systemClock: SystemClock) -> Bool {
+    mutating func isAnotherTime(now: MonotonicTime, systemClock: KernelClockState) -> Bool {
         guard let refusal else { return false }
         let passed = (now - refusal.now) / 1000
         let expected = refusal.seconds.addingReportingOverflow(passed).partialValue
@@ -257,7 +257,7 @@ struct TrustedTime {
     }
 
     /// Seconds since 1970 to judge certificates at; nil leaves it to the system clock.
-    func verificationTime(now: MonotonicTime, systemClock: SystemClock) -> Int64? {
+    func verificationTime(now: MonotonicTime, systemClock: KernelClockState) -> Int64? {
         isReceiverDoubted ? nil : receiverTime(now: now, systemClock: systemClock)
     }
 
@@ -265,7 +265,7 @@ struct TrustedTime {
     ///
     /// Where the receiver and a clock that nobody keeps may both be right and disagree, it is the earlier one: a certificate that may be
     /// good is not told as ended. When it has ended, the server says so.
-    func believedTime(now: MonotonicTime, systemClock: SystemClock) -> Int64? {
+    func believedTime(now: MonotonicTime, systemClock: KernelClockState) -> Int64? {
         guard let receiver = receiverTime(now: now, systemClock: systemClock) else {
             return systemClock.isBelievable ? systemClock.seconds : nil
         }
@@ -273,7 +273,7 @@ struct TrustedTime {
     }
 
     /// Whether the system clock may be right and contradicts the receiver.
-    private func isAnotherTime(_ systemClock: SystemClock, than receiver: Int64) -> Bool {
+    private func isAnotherTime(_ systemClock: KernelClockState, than receiver: Int64) -> Bool {
         systemClock.seconds >= SakerVersion.madeAt && abs(receiver - systemClock.seconds) > Self.noDifference
     }
 
@@ -282,7 +282,7 @@ struct TrustedTime {
     ///
     /// A receiver may date years ahead (a week rollover, corrected in the wrong direction), and a clock that nobody keeps
     /// may be years behind. Which of two possible times is wrong cannot be known here, so each has its turn.
-    mutating func certificateRefused(now: MonotonicTime, systemClock: SystemClock) -> Bool {
+    mutating func certificateRefused(now: MonotonicTime, systemClock: KernelClockState) -> Bool {
         guard let receiver = receiverTime(now: now, systemClock: systemClock),
             isAnotherTime(systemClock, than: receiver)
         else {
@@ -294,7 +294,7 @@ struct TrustedTime {
     }
 
     /// Seconds since 1970; nil when the system's clock is believed or the receiver says nothing believable.
-    private func receiverTime(now: MonotonicTime, systemClock: SystemClock) -> Int64? {
+    private func receiverTime(now: MonotonicTime, systemClock: KernelClockState) -> Int64? {
         // A receiver that says a time before this program was made is wrong itself: a week rollover, a replayed log.
         guard !systemClock.isBelievable, let lastFix, lastFix.time.seconds >= SakerVersion.madeAt else { return nil }
         return lastFix.time.adding(milliseconds: max(0, now - lastFix.arrival)).seconds
@@ -302,7 +302,7 @@ struct TrustedTime {
 }
 
 /// What the kernel says of its clock.
-package struct SystemClock: Hashable, Sendable {
+package struct KernelClockState: Hashable, Sendable {
     /// Since 1970, right or wrong.
     package let milliseconds: Int64
     /// adjtimex(2): somebody keeps it, and says it is right.
@@ -324,10 +324,10 @@ package struct SystemClock: Hashable, Sendable {
 
     var isBelievable: Bool { isSynchronised && seconds >= SakerVersion.madeAt }
 
-    static func read() -> SystemClock {
+    static func read() -> KernelClockState {
         let slept = milliseconds(CLOCK_BOOTTIME) - milliseconds(CLOCK_MONOTONIC)
         // Both clocks are read one after the other: without a sleep they differ by nothing.
-        return SystemClock(
+        return KernelClockState(
             milliseconds: milliseconds(CLOCK_REALTIME), isSynchronised: saker_clock_is_synchronised() != 0,
             slept: slept < 1000 ? 0 : slept)
     }

@@ -1,4 +1,4 @@
-package import Exposition
+package import MetricsText
 
 /// Every metric of the agent; docs/metrics.md lists the same, and a test compares the two.
 package enum AgentMetrics {

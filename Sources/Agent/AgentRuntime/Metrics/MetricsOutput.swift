@@ -1,6 +1,6 @@
-internal import Exposition
 internal import Glibc
 internal import Logging
+internal import MetricsText
 internal import NIOCore
 internal import NIOPosix
 

@@ -2,10 +2,10 @@ internal import AgentControl
 internal import AgentLogic
 internal import ConfigurationFile
 internal import Dispatch
-internal import Exposition
 internal import Glibc
 internal import LocalSocket
 internal import Logging
+internal import MetricsText
 internal import NIOCore
 internal import Systemd
 internal import TrackModel
@@ -23,7 +23,7 @@ final class AgentSession {
     private var socket: ControlSocket?
     private var watchdog: RepeatedTask?
     private var memoryReturn: RepeatedTask?
-    private var network: NetworkWatch?
+    private var network: NetworkChangeMonitor?
     private var metrics: MetricsOutput?
     private var isStopping = false
     private var toldStatus = ""
@@ -95,7 +95,7 @@ final class AgentSession {
         guard !isStopping else { return }
         agent.onChange = { [unowned self] change in tell(change) }
         agent.start()
-        network = NetworkWatch.start(on: loop, log: log) { [unowned self] in
+        network = NetworkChangeMonitor.start(on: loop, log: log) { [unowned self] in
             agent.networkChanged()
         }
         metrics = MetricsOutput(agent, agent.configuration.metrics, log: log, loop: loop) { [unowned self] in

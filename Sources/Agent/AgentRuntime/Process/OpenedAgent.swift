@@ -1,32 +1,32 @@
 internal import AgentLogic
 internal import AlarmLog
+package import DiskRing
 internal import Glibc
 package import Logging
 internal import NIOCore
 internal import SecureLink
 internal import Systemd
 internal import TimeZones
-package import TrackCache
 internal import TrackModel
 
 /// Everything that is opened before the loop runs. If the opening fails, the agent does not run at all. Opening is
 /// recovery.
 package struct OpenedAgent {
     let configuration: AgentConfiguration
-    let surroundings: Surroundings
+    let dependencies: AgentDependencies
     let snapshot: CacheSnapshot
-    private(set) var remembered: RememberedState
+    private(set) var remembered: DurableState
     let settings: Settings
     /// Why the state of the process before could not be read; nil when it was read, or there was none.
     let memoryTrouble: String?
 
-    /// With the surroundings of a real machine. Throws what an operator has to mend.
+    /// With the dependencies of a real machine. Throws what an operator has to mend.
     init(_ configuration: AgentConfiguration, log: Logger) throws {
         let connector = SecureConnector(
             configuration.server, refusedPINFile: configuration.stateDirectory + "/refused-pin")
         let found = StateFile(directory: configuration.stateDirectory).read()
         try self.init(configuration, remembered: found, log: log) { options in
-            let computer = ComputerLook(
+            let computer = ComputerChangeCheck(
                 file: ComputerFile(directory: configuration.stateDirectory), traits: .ofAgent(), log: log)
             var isOnAnotherComputer = false
             let (disk, snapshot) = try CacheWorker.open(
@@ -44,29 +44,29 @@ package struct OpenedAgent {
                 directory: configuration.stateDirectory, limit: configuration.alarmJournalLimit, disk: disk,
                 now: MonotonicTime(.now()))
             let zones = SystemZones()
-            var kept = RecalledFences(FenceFile(directory: configuration.stateDirectory))
+            var kept = LoadedLocalFences(FenceFile(directory: configuration.stateDirectory))
             kept.readZones(from: zones)
-            let fences = FenceStore(
-                keeper: FenceWorker(directory: configuration.stateDirectory, zones: zones, disk: disk), found: kept,
+            let fences = LocalFenceStore(
+                writer: FenceWorker(directory: configuration.stateDirectory, zones: zones, disk: disk), found: kept,
                 states: alarms.states)
             let serverFences = ServerFenceStore(
-                keeper: ServerFenceWorker(directory: configuration.stateDirectory, disk: disk),
-                found: RecalledServerFences(ServerFenceFile(directory: configuration.stateDirectory)),
+                writer: ServerFenceWorker(directory: configuration.stateDirectory, disk: disk),
+                found: LoadedServerFences(ServerFenceFile(directory: configuration.stateDirectory)),
                 states: alarms.states)
-            let surroundings = Surroundings(
+            let dependencies = AgentDependencies(
                 clock: KernelClock(), connector: connector, feeds: GNSSFeedSource(), disk: disk,
-                memory: StateWorker(directory: configuration.stateDirectory, disk: disk),
+                stateStore: StateWorker(directory: configuration.stateDirectory, disk: disk),
                 seed: UInt64.random(in: .min ... .max), boot: BootName.read(), alarms: alarms, hooks: hooks,
                 fences: fences, serverFences: serverFences, isOnAnotherComputer: isOnAnotherComputer,
                 longWork: LongWorkThread())
-            return (surroundings, snapshot)
+            return (dependencies, snapshot)
         }
     }
 
-    /// `open` opens the ring with these options and puts it among the surroundings of the agent.
+    /// `open` opens the ring with these options and puts it among the dependencies of the agent.
     package init(
-        _ configuration: AgentConfiguration, remembered found: RememberedStateReading, log: Logger,
-        opening open: (TrackCacheOptions) throws -> (Surroundings, CacheSnapshot)
+        _ configuration: AgentConfiguration, remembered found: DurableStateReading, log: Logger,
+        opening open: (DiskRingOptions) throws -> (AgentDependencies, CacheSnapshot)
     ) throws {
         self.configuration = configuration
         (remembered, settings) = Self.recall(found, configuration, log)
@@ -76,9 +76,9 @@ package struct OpenedAgent {
                 metadata: ["entity": "\(configuration.service.entity)"])
         }
         memoryTrouble = found.trouble
-        let options = TrackCacheOptions(
+        let options = DiskRingOptions(
             limit: settings.cacheLimit, syncInterval: Int64(configuration.cache.syncInterval * 1000))
-        (surroundings, snapshot) = try open(options)
+        (dependencies, snapshot) = try open(options)
         let recovery = snapshot.recovery
         log.notice(
             "The track cache is open",
@@ -94,11 +94,11 @@ package struct OpenedAgent {
     }
 
     private static func recall(
-        _ found: RememberedStateReading, _ configuration: AgentConfiguration, _ log: Logger
-    ) -> (RememberedState, Settings) {
+        _ found: DurableStateReading, _ configuration: AgentConfiguration, _ log: Logger
+    ) -> (DurableState, Settings) {
         let defaults = Settings(defaultsOf: configuration)
         switch found {
-        case .absent: return (RememberedState(), defaults)
+        case .absent: return (DurableState(), defaults)
         case .read(let state):
             guard let kept = state.settings else { return (state, defaults) }
             do {
@@ -108,16 +108,16 @@ package struct OpenedAgent {
             } catch {
                 log.error("Remembered settings break a rule, and defaults are used", metadata: ["error": "\(error)"])
                 return (
-                    RememberedState(target: state.target, enrollment: state.enrollment, columns: state.columns),
+                    DurableState(target: state.target, enrollment: state.enrollment, columns: state.columns),
                     defaults
                 )
             }
         case .putAside(let path):
             log.error("The remembered state was damaged and is put aside", metadata: ["file": "\(path)"])
-            return (RememberedState(), defaults)
+            return (DurableState(), defaults)
         case .unreadable(let reason):
             log.error("The remembered state cannot be read", metadata: ["error": "\(reason)"])
-            return (RememberedState(), defaults)
+            return (DurableState(), defaults)
         }
     }
 }

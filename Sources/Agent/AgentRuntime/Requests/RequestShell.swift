@@ -7,7 +7,7 @@ internal import TrackWire
 
 /// Requests that go through the agent to the server: custom points (`AddPoints`) and the Web API (`Call`).
 ///
-/// Owns the `RequestBook` and the requests that wait for their answers. May touch: the loop's clock and one timer.
+/// Owns the `RequestQueue` and the requests that wait for their answers. May touch: the loop's clock and one timer.
 /// Everything else leaves as an ``Effect``.
 final class RequestShell {
     enum Effect {
@@ -18,7 +18,7 @@ final class RequestShell {
     }
 
     /// What the link allows when a request is made.
-    struct Terms {
+    struct SessionParameters {
         /// The entity that points without an entity belong to.
         let entity: String
         let limits: UplinkLimits
@@ -37,7 +37,7 @@ final class RequestShell {
     private let context: ShellContext
     private let tell: (Effect) -> Void
     private let timers: ShellTimers<TimerKey>
-    private var book: RequestBook
+    private var queue: RequestQueue
     private var open: [ServerRequestID: Open] = [:]
     private var link = LinkState.closed
 
@@ -50,16 +50,16 @@ final class RequestShell {
         self.context = context
         self.tell = tell
         timers = ShellTimers(context)
-        var limits = RequestBook.Limits()
+        var limits = RequestQueue.Limits()
         limits.sentCalls = WireLimits.calls
-        book = RequestBook(limits: limits)
+        queue = RequestQueue(limits: limits)
     }
 
     // MARK: Calls of the control socket
 
     /// `ignored`: what the reply says of their attributes.
     func addPoints(
-        _ points: [TrackPoint], entity: String?, ignored: [IgnoredValue] = [], _ terms: Terms
+        _ points: [TrackPoint], entity: String?, ignored: [IgnoredValue] = [], _ terms: SessionParameters
     ) -> EventLoopFuture<AddPointsReply> {
         let limits = terms.limits
         let keys = points.reduce(into: Set<String>()) { $0.formUnion($1.attributes.keys) }
@@ -154,11 +154,11 @@ final class RequestShell {
     // MARK: Events
 
     /// A reply has come. A reply that nobody waits for any more is ignored.
-    func answered(_ number: UInt64, _ kind: RequestBook.Kind, _ message: ServerFrame.OneOf_Message) {
+    func answered(_ number: UInt64, _ kind: RequestQueue.Kind, _ message: ServerFrame.OneOf_Message) {
         let id = ServerRequestID(rawValue: number)
-        guard let actions = book.answered(id, kind, now: context.now) else { return }
+        guard let actions = queue.answered(id, kind, now: context.now) else { return }
         let request = open.removeValue(forKey: id)
-        // The book's actions come first: whoever hears the answer may ask for the next thing at once.
+        // The queue's actions come first: whoever hears the answer may ask for the next thing at once.
         perform(actions)
         request?.answer(message)
     }
@@ -167,29 +167,29 @@ final class RequestShell {
     func linkChanged(_ state: LinkState) {
         link = state
         switch state {
-        case .online: perform(book.linkUp(now: context.now))
-        case .closing: perform(book.linkCloses(now: context.now))
+        case .online: perform(queue.linkUp(now: context.now))
+        case .closing: perform(queue.linkCloses(now: context.now))
         case .closed, .connecting, .handshaking, .loggingIn, .waiting, .refused:
-            perform(book.linkDown(now: context.now))
+            perform(queue.linkDown(now: context.now))
         }
     }
 
     func shutDown() { timers.cancelAll() }
 
-    // MARK: The book
+    // MARK: The queue
 
     private func request(
-        _ kind: RequestBook.Kind, in method: AgentMethod, bytes: Int,
+        _ kind: RequestQueue.Kind, in method: AgentMethod, bytes: Int,
         frame: (UInt64) -> ClientFrame.OneOf_Message, answer: @escaping (ServerFrame.OneOf_Message) -> Void,
         fail: @escaping (AgentControlError) -> Void
     ) {
-        let (id, actions) = book.add(kind, bytes: bytes, now: context.now)
+        let (id, actions) = queue.add(kind, bytes: bytes, now: context.now)
         let encoded = WireCodec.encode(ClientFrame(frame(id.rawValue)))
         open[id] = Open(frame: encoded, method: method, answer: answer, fail: fail)
         perform(actions)
     }
 
-    private func perform(_ actions: [RequestBook.Action]) {
+    private func perform(_ actions: [RequestQueue.Action]) {
         for action in actions {
             switch action {
             case .send(let id):
@@ -201,7 +201,7 @@ final class RequestShell {
                 request.fail(RequestFailure(failure, in: request.method, link: link).error)
             case .setTimer(let milliseconds):
                 timers.set(.deadline, milliseconds: milliseconds) { [self] in
-                    perform(book.timerFired(now: context.now))
+                    perform(queue.timerFired(now: context.now))
                 }
             case .cancelTimer: timers.cancel(.deadline)
             case .probeLink: tell(.probeLink)
@@ -212,11 +212,11 @@ final class RequestShell {
 
 /// What the caller of a request is told when the request ends without an answer.
 struct RequestFailure {
-    private let failure: RequestBook.Failure
+    private let failure: RequestQueue.Failure
     private let method: AgentMethod
     private let link: LinkState
 
-    init(_ failure: RequestBook.Failure, in method: AgentMethod, link: LinkState) {
+    init(_ failure: RequestQueue.Failure, in method: AgentMethod, link: LinkState) {
         self.failure = failure
         self.method = method
         self.link = link

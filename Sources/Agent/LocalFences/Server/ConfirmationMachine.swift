@@ -153,7 +153,7 @@ package struct ConfirmationMachine: Hashable, Sendable {
     ) -> [Action] {
         if isLogin || stored?.stream == stream { stored = Stored(stream: stream, through: sequence) }
         let since = sendingTime(now)
-        var isNews = false
+        var isNew = false
         var doubtful: [UInt64] = []
         for (number, entry) in entries
         where !entry.isAcknowledged && entry.cause.stream == stream && entry.cause.sequence <= sequence {
@@ -165,14 +165,14 @@ package struct ConfirmationMachine: Hashable, Sendable {
             entries[number]?.isAcknowledged = true
             guard entry.entity == present else { continue }
             entries[number]?.waitsSince = since
-            isNews = true
+            isNew = true
         }
         var actions = report(doubtful)
         if isLogin {
             actions += report(entries.filter { !$0.value.isAcknowledged && $0.value.cause.stream != stream }.keys)
             actions += pointsWereLost()
         }
-        return isNews ? actions + setTimer(now: now) : actions
+        return isNew ? actions + setTimer(now: now) : actions
     }
 
     /// The ring has lost points, or a person has cleared some.

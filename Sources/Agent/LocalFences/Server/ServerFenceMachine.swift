@@ -13,7 +13,7 @@ package struct ServerFenceMachine {
     package enum Action: Hashable, Sendable {
         case alarms(AlarmOutbox.Action)
         /// `write` asks for ``ServerFenceMachine/content`` as it is then.
-        case saving(MemoryMachine.Action)
+        case saving(DurableStateMachine.Action)
         /// See ``FenceMachine/Action``.
         case storm(fence: Int32, name: String, entity: String)
         case leftOut(Int)
@@ -23,7 +23,7 @@ package struct ServerFenceMachine {
         /// A set judges from here on. `isRemembered`: it is on the disk.
         case applied(version: UInt64, fences: Int, isRemembered: Bool)
         /// Call `patienceEnded` once after this time.
-        case setPatience(milliseconds: Int64)
+        case setTimeout(milliseconds: Int64)
         /// The entity is about to leave the reach of the set: ask the server for the fences around this place.
         case request(Coordinate)
     }
@@ -56,9 +56,9 @@ package struct ServerFenceMachine {
     /// Grows when the fences become others than those for which a delivery is worked out.
     private(set) var changes: UInt64 = 0
     private var judge: EntityJudge
-    package private(set) var saving = MemoryMachine()
+    package private(set) var saving = DurableStateMachine()
     /// Memories of the journal, until their entity runs.
-    private var recalled: [(service: Int64, entity: String, memory: EntityMemory)]
+    private var recalled: [(service: Int64, entity: String, memory: EntityFenceState)]
     private var isRunning = false
     /// What came last could not be used: the server is to send everything.
     private var mustAskAnew = false
@@ -67,7 +67,7 @@ package struct ServerFenceMachine {
 
     /// `found`: the set of the file; nil when there was none. `memories`: of the journal.
     package init(
-        found: ServerFenceSet? = nil, memories: [(service: Int64, entity: String, memory: EntityMemory)] = [],
+        found: ServerFenceSet? = nil, memories: [(service: Int64, entity: String, memory: EntityFenceState)] = [],
         limits: Limits = Limits(), outbox: AlarmOutbox.Limits = .init()
     ) {
         self.limits = limits
@@ -121,7 +121,7 @@ package struct ServerFenceMachine {
         return actions
     }
 
-    private static func newer(_ journaled: EntityMemory?, _ stored: EntityMemory?) -> EntityMemory? {
+    private static func newer(_ journaled: EntityFenceState?, _ stored: EntityFenceState?) -> EntityFenceState? {
         guard let journaled, let stored else { return journaled ?? stored }
         guard let last = stored.lastTime else { return journaled }
         return (journaled.lastTime ?? Timestamp(milliseconds: .min)) >= last ? journaled : stored
@@ -160,7 +160,7 @@ package struct ServerFenceMachine {
             actions += timeBeganAnew(at: this.point.time)
         }
         let set = set
-        let near = plans.field.near(this.point, judge.memory(of: set.entity) ?? EntityMemory()) { number in
+        let near = plans.field.near(this.point, judge.memory(of: set.entity) ?? EntityFenceState()) { number in
             guard let fence = set.fences[number] else { return nil }
             return try? set.plan(of: fence)
         }
@@ -205,7 +205,7 @@ package struct ServerFenceMachine {
     /// Fences have come from the server, for the entity that runs.
     mutating func take(_ arrival: ServerFenceArrival, _ plans: ServerFencePlans) -> [Action] {
         guard isRunning else { return [] }
-        var (memory, plans) = (judge.memory(of: set.entity) ?? EntityMemory(), plans)
+        var (memory, plans) = (judge.memory(of: set.entity) ?? EntityFenceState(), plans)
         var new = newest.taking(arrival, memory: memory)
         // Points of the meantime were judged without these fences.
         if let newest = arrival.newestTime(after: memory.lastTime) { plans.field.changed(at: newest) }
@@ -215,7 +215,7 @@ package struct ServerFenceMachine {
         changes &+= 1
         mustAskAnew = false
         lastRequest = nil
-        let patience = Action.setPatience(milliseconds: limits.patience)
+        let patience = Action.setTimeout(milliseconds: limits.patience)
         return [patience, .usesChanged] + save { $0.changed() }
     }
 
@@ -240,11 +240,11 @@ package struct ServerFenceMachine {
     package mutating func patienceEnded() -> [Action] { apply(isRemembered: false) }
 
     /// An event of the file: `written`, `failed` or `timerFired`.
-    package mutating func saving(_ event: (inout MemoryMachine) -> [MemoryMachine.Action]) -> [Action] {
+    package mutating func saving(_ event: (inout DurableStateMachine) -> [DurableStateMachine.Action]) -> [Action] {
         save(event)
     }
 
-    private mutating func save(_ event: (inout MemoryMachine) -> [MemoryMachine.Action]) -> [Action] {
+    private mutating func save(_ event: (inout DurableStateMachine) -> [DurableStateMachine.Action]) -> [Action] {
         let actions = event(&saving).map(Action.saving)
         switch saving.standing {
         case .durable: return actions + apply(isRemembered: true)
@@ -290,7 +290,7 @@ package struct ServerFenceMachine {
     package func runs(_ entity: String, _ service: Int64) -> Bool { isRunning && newest.isOf(entity, service) }
 
     /// What is remembered of the entity that runs; nil when it was never judged.
-    package var memory: EntityMemory? { isRunning ? judge.memory(of: set.entity) : nil }
+    package var memory: EntityFenceState? { isRunning ? judge.memory(of: set.entity) : nil }
 }
 
 extension ServerFenceMachine.Action {

@@ -27,7 +27,7 @@ package struct ServerFenceSet: Hashable, Sendable {
     /// tell other alarms.
     package private(set) var zones: [String: ZoneOffsets] = [:]
     /// As the points before the newest use left it.
-    package private(set) var memory = EntityMemory()
+    package private(set) var memory = EntityFenceState()
 
     package init(service: Int64, entity: String) {
         self.service = service
@@ -36,7 +36,7 @@ package struct ServerFenceSet: Hashable, Sendable {
 
     mutating func restore(
         _ version: UInt64, _ fences: Kept<ServerFence>, _ uses: [VersionUse], _ reach: ServerReach?,
-        _ memory: EntityMemory, _ zones: [String: ZoneOffsets]
+        _ memory: EntityFenceState, _ zones: [String: ZoneOffsets]
     ) {
         (self.version, self.fences, self.uses, self.reach, self.memory) = (version, fences, uses, reach, memory)
         self.zones = zones
@@ -95,7 +95,7 @@ package struct ServerFenceSet: Hashable, Sendable {
     }
 
     /// The set of these fences, which were made of those of this set. Points later than the memory's last are judged by it.
-    func taking(_ arrival: ServerFenceArrival, memory: EntityMemory) -> ServerFenceSet {
+    func taking(_ arrival: ServerFenceArrival, memory: EntityFenceState) -> ServerFenceSet {
         var new = self
         (new.version, new.reach, new.memory) = (arrival.version, arrival.reach, memory)
         (new.fences, new.zones) = (arrival.fences, arrival.zones)
@@ -112,11 +112,11 @@ package struct ServerFenceSet: Hashable, Sendable {
         return new
     }
 
-    mutating func remember(_ memory: EntityMemory) { self.memory = memory }
+    mutating func remember(_ memory: EntityFenceState) { self.memory = memory }
 
     /// The receiver's time began anew at an earlier date.
-    mutating func timeBeganAnew(at time: Timestamp, memory: EntityMemory?) {
-        self.memory = memory ?? EntityMemory()
+    mutating func timeBeganAnew(at time: Timestamp, memory: EntityFenceState?) {
+        self.memory = memory ?? EntityFenceState()
         _ = fences.begin(by: time)
         let before = time.adding(milliseconds: -1)
         let wrong = uses.count { $0.after > before }
@@ -203,15 +203,15 @@ package struct ServerFence: KeepableFence {
     package static func times(in head: [UInt8]) -> [Int] { head.count < mostTimeBytes ? [] : [4, 12] }
 
     /// The number that stands in the bytes of a fence.
-    static func number(in bytes: [UInt8]) throws(MemoryCodingError) -> Int32 {
+    static func number(in bytes: [UInt8]) throws(FenceStateCodingError) -> Int32 {
         var rest = FixedBytes(bytes, of: "a server fence")
         return try rest.integer()
     }
 
-    package init(number: Int32, encoded bytes: [UInt8], isKnown: Bool) throws(MemoryCodingError) {
+    package init(number: Int32, encoded bytes: [UInt8], isKnown: Bool) throws(FenceStateCodingError) {
         var rest = FixedBytes(bytes, of: "a server fence")
         guard try rest.integer(Int32.self) == number else {
-            throw MemoryCodingError(description: "a server fence has another number than \(number)")
+            throw FenceStateCodingError(description: "a server fence has another number than \(number)")
         }
         since = Timestamp(milliseconds: try rest.integer())
         revised = Timestamp(milliseconds: try rest.integer())
@@ -267,12 +267,12 @@ extension ServerFenceSet {
         return bytes
     }
 
-    /// - Throws: ``MemoryCodingError`` for bytes that no version of this program wrote.
-    package init(encoded bytes: [UInt8]) throws(MemoryCodingError) {
+    /// - Throws: ``FenceStateCodingError`` for bytes that no version of this program wrote.
+    package init(encoded bytes: [UInt8]) throws(FenceStateCodingError) {
         var rest = FixedBytes(bytes, of: "the set of server fences")
         let format: UInt8 = try rest.integer()
         guard (1...Self.format).contains(format) else {
-            throw MemoryCodingError(
+            throw FenceStateCodingError(
                 description: "the set of server fences has format \(format), not 1 to \(Self.format)")
         }
         let service: Int64 = try rest.integer()
@@ -291,7 +291,7 @@ extension ServerFenceSet {
             let after = Timestamp(milliseconds: try rest.integer())
             uses.append(VersionUse(version: used, after: after, base: try rest.integer()))
         }
-        let memory = try EntityMemory(encoded: try rest.counted())
+        let memory = try EntityFenceState(encoded: try rest.counted())
         var fences = Kept<ServerFence>()
         for _ in 0..<(try rest.integer(UInt32.self)) {
             let fence = try rest.counted()
@@ -299,12 +299,12 @@ extension ServerFenceSet {
         }
         let zones = format > 1 ? try Self.zones(&rest) : [:]
         guard rest.remaining.isEmpty, version > 0, !uses.isEmpty else {
-            throw MemoryCodingError(description: "the set of server fences has another length, or no version")
+            throw FenceStateCodingError(description: "the set of server fences has another length, or no version")
         }
         restore(version, fences, uses, reach, memory, zones)
     }
 
-    private static func zones(_ rest: inout FixedBytes) throws(MemoryCodingError) -> [String: ZoneOffsets] {
+    private static func zones(_ rest: inout FixedBytes) throws(FenceStateCodingError) -> [String: ZoneOffsets] {
         var zones: [String: ZoneOffsets] = [:]
         for _ in 0..<(try rest.integer(UInt32.self)) {
             let name = try rest.text()

@@ -77,7 +77,7 @@ struct Examination {
         facts.clock = clock(facts.status)
         let places = facts.configuration.places
         facts.certificates = [places?.authorityFile, places?.clientCertificateFile].compactMap(\.self)
-            .map(CertificateProbe.facts)
+            .map(ClientCertificateProbe.facts)
         facts.identity = IdentityProbe.facts(configuration: configurationPath)
         if let directory = facts.status?.cache.directory ?? places?.cacheDirectory {
             // A network's file system may hang.
@@ -112,7 +112,7 @@ struct Examination {
         return await GPSDProbe.facts(host: places.gpsdHost, port: places.gpsdPort, wantsFix: wantsFix)
     }
 
-    private func server(_ facts: Facts) async -> ServerFacts? {
+    private func server(_ facts: Facts) async -> FleetServerFacts? {
         if let server = facts.status?.link.server, let place = Self.place(server) {
             return await ServerProbe.facts(host: place.host, port: place.port)
         }
@@ -170,8 +170,8 @@ struct Diagnosis: Hashable {
             ClockCheck.clock(facts),
             ServerChecks.dns(facts), ServerChecks.tcp(facts), ServerChecks.tls(facts),
             CertificateCheck.certificates(facts), IdentityCheck.identity(facts), ServerChecks.login(facts),
-            StorageChecks.disk(facts), StorageChecks.cache(facts), FenceCheck.fences(facts),
-            StorageChecks.permissions(facts),
+            VehicleStorageChecks.disk(facts), VehicleStorageChecks.cache(facts), FenceCheck.fences(facts),
+            VehicleStorageChecks.permissions(facts),
         ])
         isAgentSilent = facts.status == nil
     }

@@ -25,12 +25,12 @@ struct Facts: Hashable, Sendable {
     /// Serial ports of this machine that a receiver may be on.
     var serialPorts: [String] = []
     var clock = ClockFacts()
-    var server: ServerFacts?
-    var certificates: [CertificateFacts] = []
+    var server: FleetServerFacts?
+    var certificates: [ClientCertificateFacts] = []
     /// Nil when this vehicle has no certificate of its own.
     var identity: IdentityFacts?
     /// Of the cache's file system; nil when it cannot be asked.
-    var disk: DiskFacts?
+    var disk: VehicleDiskFacts?
     var files: [FileFacts] = []
 
     var status: AgentStatus? { if case .status(let status) = answer { status } else { nil } }
@@ -127,7 +127,7 @@ struct ClockFacts: Hashable {
     var receiverDifference: Int64?
 }
 
-struct ServerFacts: Hashable {
+struct FleetServerFacts: Hashable {
     enum Resolution: Hashable {
         case addresses([String])
         case failed(String)
@@ -151,7 +151,7 @@ struct ServerFacts: Hashable {
     var place: String { "\(host):\(port)" }
 }
 
-struct CertificateFacts: Hashable {
+struct ClientCertificateFacts: Hashable {
     enum Content: Hashable {
         /// Seconds since 1970: the latest beginning and the earliest end of those in the file.
         case validity(from: Int64, until: Int64)
@@ -164,7 +164,7 @@ struct CertificateFacts: Hashable {
 }
 
 /// Bytes.
-struct DiskFacts: Hashable {
+struct VehicleDiskFacts: Hashable {
     var directory: String
     var free: Int64
     var total: Int64

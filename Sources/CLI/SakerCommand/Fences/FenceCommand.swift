@@ -31,9 +31,10 @@ struct FenceCommand: ParsableCommand {
               saker fence test drive.gpx --fences fences.geojson --output map.geojson
             """,
         subcommands: [
-            FenceAdd<VehicleFences>.self, FenceImportCommand.self, FenceList.self, FenceShow.self,
-            FenceStatusCommand<VehiclePlaces>.self, FenceEdit<VehicleFences>.self, FenceDelete<VehicleFences>.self,
-            FenceExport.self, FenceTest<VehicleFences>.self,
+            FenceAdd<VehicleFenceClient>.self, FenceImportCommand.self, FenceList.self, FenceShow.self,
+            FenceStatusCommand<VehiclePlaces>.self, FenceEditCommand<VehicleFenceClient>.self,
+            FenceDelete<VehicleFenceClient>.self,
+            FenceExportCommand.self, FenceTest<VehicleFenceClient>.self,
         ])
 }
 

@@ -10,7 +10,7 @@ import Terminal
 import TrackModel
 
 /// `saker fence export`
-struct FenceExport: AsyncParsableCommand {
+struct FenceExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Writes fences of this vehicle as GeoJSON.",

@@ -109,7 +109,7 @@ struct ProcessOptions: ParsableArguments {
 }
 
 /// How a track is to be corrected before stays and trips are looked for.
-struct AnalysisOptions: ParsableArguments {
+struct ProcessingArguments: ParsableArguments {
     @Option(name: .long, help: "auto, driving, riding or walking: how fast it can have been.")
     var travel: Travel?
 

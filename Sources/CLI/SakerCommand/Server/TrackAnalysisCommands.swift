@@ -37,7 +37,7 @@ extension TrackCommand {
         @OptionGroup var range: TrackRangeOptions
         @OptionGroup var table: TableOptions
 
-        @OptionGroup var analysis: AnalysisOptions
+        @OptionGroup var analysis: ProcessingArguments
 
         @Option(name: .long, help: ArgumentHelp("How long makes a stay.", valueName: "seconds"))
         var least = 600
@@ -66,7 +66,7 @@ extension TrackCommand {
 
         @OptionGroup var range: TrackRangeOptions
         @OptionGroup var table: TableOptions
-        @OptionGroup var analysis: AnalysisOptions
+        @OptionGroup var analysis: ProcessingArguments
 
         func run() async throws {
             let parameters = try analysis.parameters(for: "analysis/trips")
@@ -89,7 +89,7 @@ extension TrackCommand {
         @OptionGroup var range: TrackRangeOptions
         @OptionGroup var table: TableOptions
 
-        @OptionGroup var analysis: AnalysisOptions
+        @OptionGroup var analysis: ProcessingArguments
 
         @Flag(name: .long, help: "Measure the distance along the roads, if the server knows them.")
         var roads = false

@@ -66,7 +66,7 @@ extension TrackCommand {
 
         func run() async throws {
             let parameters = try process.trackParameters() + (gaps ? [("gap_content", "1")] : [])
-            var file = try ExportFile(output, wanted, isRemarked: process.asksForRoads, isExact: exact)
+            var file = try PointwiseExportFile(output, wanted, isRemarked: process.asksForRoads, isExact: exact)
             do {
                 let roads = try await range.asking { name, range, client, ask in
                     try file.begin(name)
@@ -90,7 +90,7 @@ extension TrackCommand {
 }
 
 /// A file that grows point by point.
-private struct ExportFile {
+private struct PointwiseExportFile {
     private enum Writer {
         case table(CSVTrackWriter)
         case track(TrackFileWriter)

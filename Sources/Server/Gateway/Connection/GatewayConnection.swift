@@ -211,9 +211,9 @@ final class GatewayConnection: ChannelDuplexHandler {
         case .forget: if let link { core.ingest.forget(link.source) }
         case .startCall(let number, let call): start(number, call)
         case .cancelCall(let number): work.cancel(.call(number))
-        case .loadPushes(let mark, let limit):
+        case .loadPushes(let cursor, let limit):
             guard let entity else { return }
-            work.loadPushes(of: entity, after: mark, limit: limit, on: context) { [self] found in
+            work.loadPushes(of: entity, after: cursor, limit: limit, on: context) { [self] found in
                 tell { $0.pushesLoaded(found, now: $1, clock: $2) }
             }
         case .loadFences(let version, let place):
@@ -222,7 +222,7 @@ final class GatewayConnection: ChannelDuplexHandler {
                 tell { machine, now, _ in machine.fencesLoaded(answer, now: now) }
             }
         case .sendFences: sendFences()
-        case .settlePushes(let outcomes): core.pushDesk.settle(outcomes)
+        case .settlePushes(let outcomes): core.pushDispatcher.settle(outcomes)
         case .send(let frame): send(frame)
         case .sendPush(let push):
             guard context?.channel.isWritable == true else { return }
@@ -266,7 +266,8 @@ final class GatewayConnection: ChannelDuplexHandler {
     }
 
     /// Who may not log in anyway takes no place.
-    private func crowd(of service: ServiceID, _ result: Result<Admission, LoginRefusal>) -> SessionMachine.Barrier? {
+    private func crowd(of service: ServiceID, _ result: Result<AcceptedLogin, LoginRefusal>) -> SessionMachine.Barrier?
+    {
         guard case .success = result, let channel = context?.channel else { return nil }
         return core.takePlace(channel, of: service) ? nil : .crowded
     }
@@ -302,7 +303,7 @@ final class GatewayConnection: ChannelDuplexHandler {
         journal.entity = entity
         let device: DeviceID? = if case .device(let id) = access { id } else { nil }
         if let device, core.clones.refuses(device, request.arrival) {
-            link.perform { $0.deviceCloned(CloneDesk.reason(device)) }
+            link.perform { $0.deviceCloned(CloneEnforcement.reason(device)) }
         }
         let vehicle = HealthNote(entity: entity, heard: began, agentVersion: request.agentVersion, device: device)
         self.vehicle = vehicle

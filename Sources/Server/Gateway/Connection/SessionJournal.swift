@@ -1,4 +1,4 @@
-import Admission
+import ConnectionLimits
 import Logging
 import NIOCore
 import Synchronization

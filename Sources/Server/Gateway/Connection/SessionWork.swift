@@ -31,7 +31,7 @@ final class SessionWork {
     /// Asks the store for a login.
     func admit(
         _ request: LoginRequest, from address: String, on context: ChannelHandlerContext?,
-        then: @escaping (Result<Admission, LoginRefusal>) -> Void
+        then: @escaping (Result<AcceptedLogin, LoginRefusal>) -> Void
     ) {
         let core = core
         start(.admission, on: context, then: then) {
@@ -86,14 +86,14 @@ final class SessionWork {
 
     /// Asks the store for an entity's pushes; nil: it failed.
     func loadPushes(
-        of entity: EntityKey, after mark: PushMark?, limit: Int, on context: ChannelHandlerContext?,
-        then: @escaping ((through: PushMark, pushes: [PendingPush])?) -> Void
+        of entity: EntityKey, after cursor: PushCursor?, limit: Int, on context: ChannelHandlerContext?,
+        then: @escaping ((through: PushCursor, pushes: [PendingPush])?) -> Void
     ) {
         let core = core
         start(.pushes, on: context, then: then) {
             do throws(TrackStoreError) {
                 return try await core.store.pendingPushes(
-                    of: entity.name, in: entity.service, after: mark, at: core.now(), limit: limit)
+                    of: entity.name, in: entity.service, after: cursor, at: core.now(), limit: limit)
             } catch {
                 core.lines.write(.error, "The store cannot tell of pushes", ["reason": "\(error.detail)"], of: .store)
                 return nil

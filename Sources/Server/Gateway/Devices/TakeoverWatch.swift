@@ -2,7 +2,7 @@ import TrackModel
 import TrackStore
 
 /// Notices several computers with the certificate and the stream of one device, which end each other's sessions at every login,
-/// where ``CloneWatch`` has no proof. Knows no clock, no session and no store.
+/// where ``CloneDetector`` has no proof. Knows no clock, no session and no store.
 ///
 /// An agent closes a connection before it makes the next one. So the connection that loses its stream to a newer login is a dead
 /// one, as a bad link, another network or another address of a router leave it behind: nobody answers when the server closes it.

@@ -10,7 +10,7 @@ struct FenceReading: Sendable {
     typealias Zones = @Sendable (String) -> ZoneOffsets?
 
     let store: any FenceStore
-    let everyones: EveryonesFences
+    let everyones: SharedFenceCache
     /// What the names of time zones stand for, as the server judges by them.
     let zones: Zones
     /// Hears of fences that cannot be read.
@@ -19,7 +19,7 @@ struct FenceReading: Sendable {
     /// How often fences are read that somebody changes meanwhile.
     private static let tries = 3
 
-    /// `mostBytes`: see ``EveryonesFences``.
+    /// `mostBytes`: see ``SharedFenceCache``.
     init(
         _ store: any FenceStore, mostBytes: Int = 256 << 20, executor: (any TaskExecutor)? = nil,
         zones: @escaping Zones = { _ in nil },
@@ -28,7 +28,7 @@ struct FenceReading: Sendable {
         self.store = store
         self.zones = zones
         self.tell = tell
-        everyones = EveryonesFences(store, mostBytes: mostBytes, executor: executor, tell: tell)
+        everyones = SharedFenceCache(store, mostBytes: mostBytes, executor: executor, tell: tell)
     }
 
     /// What the agent must hear of when it has a version; 0: everything. Nil: nothing.
@@ -58,10 +58,10 @@ struct FenceReading: Sendable {
         var attempt = 1
         while true {
             let own = try await store.fences(naming: [entity])
-            let shelf = try await everyones.fences(of: entity.service, atLeast: own.version)
+            let snapshot = try await everyones.fences(of: entity.service, atLeast: own.version)
             // Both as they were at one version. Who is changed without a pause: what the last change brings comes with the
             // difference to the earlier version.
-            guard own.version == shelf.version || attempt == Self.tries else {
+            guard own.version == snapshot.version || attempt == Self.tries else {
                 attempt += 1
                 continue
             }
@@ -70,18 +70,18 @@ struct FenceReading: Sendable {
             let numbers = Set(named.map(\.record.fence.id))
             let fences =
                 named.isEmpty
-                ? shelf.fences : shelf.fences.filter { !numbers.contains($0.record.fence.id) } + named
+                ? snapshot.fences : snapshot.fences.filter { !numbers.contains($0.record.fence.id) } + named
             return Self.update(
-                fences, version: min(own.version, shelf.version), of: entity, around: place, zones: zones)
+                fences, version: min(own.version, snapshot.version), of: entity, around: place, zones: zones)
         }
     }
 
     /// All fences, or as many of the nearest as a vehicle takes.
     static func update(
-        _ fences: [WatchedFence], version: Int64, of entity: EntityKey, around place: Coordinate?,
+        _ fences: [SubjectFence], version: Int64, of entity: EntityKey, around place: Coordinate?,
         zones: @escaping Zones = { _ in nil }
     ) -> FenceFeed.Update {
-        func parts(_ fences: some Sequence<WatchedFence>, _ reach: FenceDelivery.Reach?) -> [FenceUpdate]? {
+        func parts(_ fences: some Sequence<SubjectFence>, _ reach: FenceDelivery.Reach?) -> [FenceUpdate]? {
             let delivered = fences.map { DeliveredFence($0.record.fence, since: $0.since, of: entity.name) }
             return try? FenceDelivery(
                 version: UInt64(version), fences: delivered, reach: reach, zones: named(by: delivered, zones)
@@ -117,20 +117,20 @@ struct FenceReading: Sendable {
 
 /// The fences over everyone of some services, as the logins of vehicles need them: read once for each of their versions, and
 /// shared by all who ask meanwhile.
-actor EveryonesFences {
+actor SharedFenceCache {
     /// The fences as they were at a version.
-    struct Shelf: Sendable {
+    struct FencesAtVersion: Sendable {
         let version: Int64
         /// In the order of their numbers.
-        let fences: [WatchedFence]
+        let fences: [SubjectFence]
         let bytes: Int
     }
 
     private let store: any FenceStore
     private let most: Int
     /// The one that was asked for last is last.
-    private var shelves: [(service: ServiceID, shelf: Shelf)] = []
-    private var reading: [ServiceID: Task<Result<Shelf, TrackStoreError>, Never>] = [:]
+    private var snapshots: [(service: ServiceID, snapshot: FencesAtVersion)] = []
+    private var reading: [ServiceID: Task<Result<FencesAtVersion, TrackStoreError>, Never>] = [:]
     private let tell: @Sendable (ServiceID, [UnreadableFence]) -> Void
     private let executor: (any TaskExecutor)?
 
@@ -147,19 +147,21 @@ actor EveryonesFences {
     }
 
     /// The fences of a service over everyone, as they are at this version or at a later one.
-    func fences(of service: ServiceID, atLeast version: Int64) async throws(TrackStoreError) -> Shelf {
+    func fences(of service: ServiceID, atLeast version: Int64) async throws(TrackStoreError) -> FencesAtVersion {
         while true {
-            let known = shelf(of: service)
+            let known = snapshot(of: service)
             if let known, known.version >= version { return known }
             let task = reading[service] ?? read(service, after: known)
-            let shelf = try await task.value.get()
+            let snapshot = try await task.value.get()
             // Somebody else may have begun to read before this version was made.
-            if shelf.version >= version { return shelf }
+            if snapshot.version >= version { return snapshot }
         }
     }
 
     /// It is no part of who asks: others wait for it too.
-    private func read(_ service: ServiceID, after known: Shelf?) -> Task<Result<Shelf, TrackStoreError>, Never> {
+    private func read(_ service: ServiceID, after known: FencesAtVersion?) -> Task<
+        Result<FencesAtVersion, TrackStoreError>, Never
+    > {
         let (store, tell) = (store, tell)
         let task = Task(executorPreference: executor) { [self] in
             let result = await Self.read(service, known, store, tell)
@@ -171,54 +173,54 @@ actor EveryonesFences {
         return task
     }
 
-    private func ended(_ result: Result<Shelf, TrackStoreError>, of service: ServiceID) {
+    private func ended(_ result: Result<FencesAtVersion, TrackStoreError>, of service: ServiceID) {
         reading[service] = nil
-        if case .success(let shelf) = result { keep(shelf, of: service) }
+        if case .success(let snapshot) = result { keep(snapshot, of: service) }
     }
 
-    private func shelf(of service: ServiceID) -> Shelf? {
-        guard let index = shelves.lastIndex(where: { $0.service == service }) else { return nil }
-        shelves.append(shelves.remove(at: index))
-        return shelves.last?.shelf
+    private func snapshot(of service: ServiceID) -> FencesAtVersion? {
+        guard let index = snapshots.lastIndex(where: { $0.service == service }) else { return nil }
+        snapshots.append(snapshots.remove(at: index))
+        return snapshots.last?.snapshot
     }
 
-    private func keep(_ shelf: Shelf, of service: ServiceID) {
-        shelves.removeAll { $0.service == service }
-        shelves.append((service, shelf))
-        var bytes = shelves.reduce(0) { $0 + $1.shelf.bytes }
-        while bytes > most, let oldest = shelves.first {
-            bytes -= oldest.shelf.bytes
-            shelves.removeFirst()
+    private func keep(_ snapshot: FencesAtVersion, of service: ServiceID) {
+        snapshots.removeAll { $0.service == service }
+        snapshots.append((service, snapshot))
+        var bytes = snapshots.reduce(0) { $0 + $1.snapshot.bytes }
+        while bytes > most, let oldest = snapshots.first {
+            bytes -= oldest.snapshot.bytes
+            snapshots.removeFirst()
         }
     }
 
     /// Services whose fences are kept.
-    var count: Int { shelves.count }
+    var count: Int { snapshots.count }
 
     // MARK: Reading
 
     private static func read(
-        _ service: ServiceID, _ known: Shelf?, _ store: any FenceStore,
+        _ service: ServiceID, _ known: FencesAtVersion?, _ store: any FenceStore,
         _ tell: @Sendable (ServiceID, [UnreadableFence]) -> Void
-    ) async -> Result<Shelf, TrackStoreError> {
+    ) async -> Result<FencesAtVersion, TrackStoreError> {
         do throws(TrackStoreError) {
-            let (shelf, unreadable) = try await shelf(of: service, after: known, store)
+            let (snapshot, unreadable) = try await snapshot(of: service, after: known, store)
             if !unreadable.isEmpty { tell(service, unreadable) }
-            return .success(shelf)
+            return .success(snapshot)
         } catch {
             return .failure(error)
         }
     }
 
-    private static func shelf(
-        of service: ServiceID, after known: Shelf?, _ store: any FenceStore
-    ) async throws(TrackStoreError) -> (Shelf, [UnreadableFence]) {
+    private static func snapshot(
+        of service: ServiceID, after known: FencesAtVersion?, _ store: any FenceStore
+    ) async throws(TrackStoreError) -> (FencesAtVersion, [UnreadableFence]) {
         if let known {
             // No fence names nobody: only fences over everyone concern this entity.
             let nobody = EntityKey(service: service, name: "")
             let difference = try await store.fenceDifference(of: nobody, since: known.version)
             if let changes = difference.changes {
-                return (Self.shelf(known.fences, changes, difference.version), difference.unreadable)
+                return (Self.snapshot(known.fences, changes, difference.version), difference.unreadable)
             }
         }
         // What changes while the fences are read has a later version, and comes with the difference to this one.
@@ -226,14 +228,14 @@ actor EveryonesFences {
         let everyones = FenceFilter(watch: .everyone)
         let found = try await store.allReadableFences(in: service, matching: everyones, atOnce: 5000)
         let fences = found.fences.compactMap { record in
-            record.everyoneSince.map { WatchedFence(record: record, since: $0) }
+            record.everyoneSince.map { SubjectFence(record: record, since: $0) }
         }
-        return (shelf(fences, [], version), found.unreadable)
+        return (snapshot(fences, [], version), found.unreadable)
     }
 
-    private static func shelf(
-        _ fences: [WatchedFence], _ changes: [FenceDifference.Change], _ version: Int64
-    ) -> Shelf {
+    private static func snapshot(
+        _ fences: [SubjectFence], _ changes: [FenceDifference.Change], _ version: Int64
+    ) -> FencesAtVersion {
         var fences = fences
         if !changes.isEmpty {
             let gone = Set(changes.map(\.fence))
@@ -241,11 +243,11 @@ actor EveryonesFences {
             fences += changes.compactMap(\.present)
             fences.sort { $0.record.fence.id < $1.record.fence.id }
         }
-        return Shelf(version: version, fences: fences, bytes: fences.reduce(0) { $0 + $1.bytes })
+        return FencesAtVersion(version: version, fences: fences, bytes: fences.reduce(0) { $0 + $1.bytes })
     }
 }
 
-extension WatchedFence {
+extension SubjectFence {
     /// Of memory, about: the fence, its vertices as they were given and as they are judged, its texts.
     fileprivate var bytes: Int {
         let definition = record.fence.definition

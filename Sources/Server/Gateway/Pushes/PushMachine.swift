@@ -8,8 +8,8 @@ import TrackStore
 /// in the store. Do the actions in their order.
 struct PushMachine: Hashable {
     enum Action: Hashable {
-        /// Ask the store for the pushes that wait after this mark; `loaded` or `loadFailed` follows.
-        case load(after: PushMark?, limit: Int)
+        /// Ask the store for the pushes that wait after this cursor; `loaded` or `loadFailed` follows.
+        case load(after: PushCursor?, limit: Int)
         case send(PendingPush)
         /// Tell the store, and the entity's other sessions.
         case settle(PendingPush, PushSettlement.Outcome)
@@ -41,15 +41,15 @@ struct PushMachine: Hashable {
     /// In the order of their messages.
     private var flights: [Flight] = []
     /// How far the store has told of the entity's pushes; nil: the store has told of none.
-    private var mark: PushMark?
+    private var cursor: PushCursor?
     /// The pushes that ended last, by their numbers; oldest first.
     private var ended: [UInt64] = []
     /// How many the store was asked for; nil while it is not being asked.
     private var asked: Int?
-    /// The store may hold more behind the mark.
+    /// The store may hold more behind the cursor.
     private var mayBeMore = false
     /// Something was queued while the store was being asked.
-    private var isNewsPending = false
+    private var isNoticePending = false
     /// When a store that failed is asked again.
     private var nextLoad: MonotonicTime?
     /// What the timer is set to.
@@ -64,20 +64,20 @@ struct PushMachine: Hashable {
 
     /// The session begins, or something was queued for its entity.
     mutating func mayWait(now: MonotonicTime) -> [Action] {
-        if asked != nil { isNewsPending = true }
+        if asked != nil { isNoticePending = true }
         mayBeMore = true
         return proceed(now)
     }
 
-    /// The pushes that the store had, in the order of the messages, and the mark to ask after next. Known pushes are
+    /// The pushes that the store had, in the order of the messages, and the cursor to ask after next. Known pushes are
     /// passed over.
-    mutating func loaded(_ pushes: [PendingPush], through mark: PushMark, now: MonotonicTime) -> [Action] {
+    mutating func loaded(_ pushes: [PendingPush], through cursor: PushCursor, now: MonotonicTime) -> [Action] {
         guard let asked else { return [] }
         self.asked = nil
-        self.mark = mark
+        self.cursor = cursor
         // The store had fewer than were asked for. These were all, unless others have come meanwhile.
-        mayBeMore = isNewsPending || pushes.count >= asked
-        isNewsPending = false
+        mayBeMore = isNoticePending || pushes.count >= asked
+        isNoticePending = false
         var actions: [Action] = []
         var known = Set(flights.map(\.push.id)).union(ended)
         for push in pushes where known.insert(push.id).inserted {
@@ -90,7 +90,7 @@ struct PushMachine: Hashable {
     mutating func loadFailed(now: MonotonicTime) -> [Action] {
         guard asked != nil else { return [] }
         asked = nil
-        isNewsPending = false
+        isNoticePending = false
         mayBeMore = true
         nextLoad = now + limits.interval
         return proceed(now)
@@ -138,7 +138,7 @@ struct PushMachine: Hashable {
         if mayBeMore, asked == nil, nextLoad == nil, flights.count < limits.window {
             let room = limits.window - flights.count
             asked = room
-            actions.append(.load(after: mark, limit: room))
+            actions.append(.load(after: cursor, limit: room))
         }
         let moments = flights.map { min($0.due, $0.end) } + [nextLoad].compactMap(\.self)
         guard let next = moments.min() else {

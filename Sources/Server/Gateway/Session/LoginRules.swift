@@ -97,7 +97,7 @@ enum LoginRules {
 }
 
 /// The store's answer to a login.
-struct Admission: Hashable, Sendable {
+struct AcceptedLogin: Hashable, Sendable {
     /// On the stream, for the entity of the Hello.
     var claim: StreamClaim
     /// The service's track columns.
@@ -112,7 +112,7 @@ enum Login {
     /// why the store failed: the agent is not told. `address`: where the connection comes from.
     static func admit(
         _ request: LoginRequest, from address: String, to core: GatewayCore
-    ) async throws(LoginRefusal) -> Admission {
+    ) async throws(LoginRefusal) -> AcceptedLogin {
         let (store, clones, now) = (core.store, core.clones, core.now())
         do {
             try await checkService(of: request, in: store)
@@ -141,7 +141,7 @@ enum Login {
             // Last: it ends the sessions that the stream had before.
             let claim = try await store.openStream(
                 request.stream, of: request.entity, in: request.service, at: now)
-            return Admission(claim: claim, columns: columns, entities: entities)
+            return AcceptedLogin(claim: claim, columns: columns, entities: entities)
         } catch let refusal as LoginRefusal {
             throw refusal
         } catch let error as TrackStoreError where error.code == .unknownService {

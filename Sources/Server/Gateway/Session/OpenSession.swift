@@ -10,8 +10,8 @@ struct OpenSession: Hashable {
     private var claims: SessionClaims
     private var window: SessionWindow
     private var intake = FrameIntake.free
-    private var hints = HintBook()
-    var calls: CallBook
+    private var hints = PendingHints()
+    var calls: SessionCalls
     private var pushes: PushMachine
     /// Nil: the agent takes no server fences.
     private var fences: FenceFeed?
@@ -25,7 +25,7 @@ struct OpenSession: Hashable {
     private var hasToldShared = false
 
     init(
-        _ request: LoginRequest, _ admission: Admission, limits: GatewayLimits, deadlines: GatewayDeadlines,
+        _ request: LoginRequest, _ admission: AcceptedLogin, limits: GatewayLimits, deadlines: GatewayDeadlines,
         offersCalls: Bool, now: MonotonicTime
     ) {
         rules = UploadRules(
@@ -35,7 +35,7 @@ struct OpenSession: Hashable {
         let entity = EntityKey(service: request.service, name: request.entity)
         claims = SessionClaims(request.stream, of: entity, admission.claim)
         window = SessionWindow(limits: limits)
-        calls = CallBook(limits, patience: deadlines.call, isOffered: offersCalls)
+        calls = SessionCalls(limits, patience: deadlines.call, isOffered: offersCalls)
         pushes = PushMachine(limits: limits.pushes)
         fences = request.fenceFormat > 0 ? FenceFeed(version: request.fenceVersion) : nil
         lastFrame = now
@@ -305,16 +305,16 @@ struct OpenSession: Hashable {
     /// An event of the pushes.
     mutating func inPushes(_ clock: Timestamp, _ event: (inout PushMachine) -> [PushMachine.Action]) -> SessionStep {
         var actions: [SessionMachine.Action] = []
-        var outcomes: [PushDesk.Outcome] = []
+        var outcomes: [PushDispatcher.Outcome] = []
         for action in event(&pushes) {
             switch action {
-            case .load(let mark, let limit): actions.append(.loadPushes(after: mark, limit: limit))
+            case .load(let cursor, let limit): actions.append(.loadPushes(after: cursor, limit: limit))
             case .send(let push): actions.append(.sendPush(Push(push)))
             case .settle(let push, let outcome):
                 let isKnown = outcome == .acknowledged
                 actions.append(.note(isKnown ? .pushAcknowledged : .pushGivenUp(id: push.id, type: push.type)))
                 outcomes.append(
-                    PushDesk.Outcome(
+                    PushDispatcher.Outcome(
                         service: rules.service, entity: rules.entity,
                         settlement: PushSettlement(id: push.id, outcome: outcome, time: clock)))
             case .setTimer(let milliseconds): actions.append(.setTimer(.pushes, milliseconds: milliseconds))

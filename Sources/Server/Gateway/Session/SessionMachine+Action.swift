@@ -27,14 +27,14 @@ extension SessionMachine {
         /// Begin a call unless too many are at work; `callStarted` follows at once, and `callAnswered` later.
         case startCall(UInt64, Call)
         case cancelCall(UInt64)
-        /// Ask the store for the pushes that wait after this mark; `pushesLoaded` follows.
-        case loadPushes(after: PushMark?, limit: Int)
+        /// Ask the store for the pushes that wait after this cursor; `pushesLoaded` follows.
+        case loadPushes(after: PushCursor?, limit: Int)
         /// Ask the store for the entity's fences; `fencesLoaded` follows.
         case loadFences(since: Int64, around: Coordinate?)
         /// Send `nextFences` while the channel is writable, and again when it becomes writable.
         case sendFences
         /// Tell the store, and the entity's other sessions.
-        case settlePushes([PushDesk.Outcome])
+        case settlePushes([PushDispatcher.Outcome])
         case send(ServerFrame)
         /// Send and count the push, but only while the channel is writable: pushes that an agent does not read must not
         /// pile up here. The next attempt sends the push.

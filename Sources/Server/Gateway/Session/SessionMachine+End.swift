@@ -81,7 +81,7 @@ extension SessionMachine {
 
     /// Another computer has the certificate of the session's device too.
     mutating func deviceCloned(_ reason: String, now: MonotonicTime) -> [Action] {
-        end(.closing(.cloned, reason, retryAfter: CloneWatch.retryAfter), now)
+        end(.closing(.cloned, reason, retryAfter: CloneDetector.retryAfter), now)
     }
 
     /// The gateway closes.

@@ -149,7 +149,7 @@ struct SessionMachine: Hashable {
     /// The store's answer to the login. `session`: the number that it has from now on; `barrier`: why nobody may come
     /// now.
     mutating func admitted(
-        _ result: Result<Admission, LoginRefusal>, session number: UInt64, barrier: Barrier?, now: MonotonicTime,
+        _ result: Result<AcceptedLogin, LoginRefusal>, session number: UInt64, barrier: Barrier?, now: MonotonicTime,
         clock: Timestamp
     ) -> [Action] {
         guard case .login(let request) = phase else { return [] }
@@ -237,7 +237,7 @@ extension SessionMachine {
 
     /// The pushes that the store had; nil: the store failed.
     mutating func pushesLoaded(
-        _ found: (through: PushMark, pushes: [PendingPush])?, now: MonotonicTime, clock: Timestamp
+        _ found: (through: PushCursor, pushes: [PendingPush])?, now: MonotonicTime, clock: Timestamp
     ) -> [Action] {
         inSession(now) { session in
             session.inPushes(clock) { pushes in

@@ -7,7 +7,7 @@ import TrackWire
 
 extension Welcome {
     init(
-        _ admission: Admission, to request: LoginRequest, session: UInt64, _ limits: GatewayLimits,
+        _ admission: AcceptedLogin, to request: LoginRequest, session: UInt64, _ limits: GatewayLimits,
         _ deadlines: GatewayDeadlines, at clock: Timestamp
     ) {
         self.init()

@@ -171,7 +171,7 @@ enum FrameIntake: Hashable {
 }
 
 /// The live hints of a session: one is with the writer at a time, and the newest of the others waits.
-struct HintBook: Hashable {
+struct PendingHints: Hashable {
     private enum State: Hashable {
         case none
         /// Memory was asked for.

@@ -60,12 +60,12 @@ struct JudgedService: Sendable {
 
     /// Some fences were made, changed or deleted; `found`: those of them that there are now. Returns those that cannot be
     /// read.
-    mutating func apply(_ news: [FenceNews], _ found: ReadableFences) -> [UnreadableFence] {
+    mutating func apply(_ notices: [FenceChangeNotice], _ found: ReadableFences) -> [UnreadableFence] {
         others = [:]
-        version = max(version, news.map(\.version).max() ?? 0)
-        if news.contains(where: { $0.entities == nil }) { generation += 1 }
+        version = max(version, notices.map(\.version).max() ?? 0)
+        if notices.contains(where: { $0.entities == nil }) { generation += 1 }
         let records = Dictionary(found.fences.map { ($0.fence.id, $0) }, uniquingKeysWith: { first, _ in first })
-        for fence in Set(news.map(\.fence)) {
+        for fence in Set(notices.map(\.fence)) {
             unreadable.remove(fence)
             fences.change(fence, to: records[fence])
             packing?.changed.insert(fence)

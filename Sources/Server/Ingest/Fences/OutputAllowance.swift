@@ -1,4 +1,4 @@
-import Admission
+import ConnectionLimits
 import FenceJudging
 import TrackModel
 import TrackStore

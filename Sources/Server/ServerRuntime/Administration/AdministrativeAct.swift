@@ -7,7 +7,7 @@ package import TrackModel
 ///
 /// Where there is no journald, as in a container, a log gets the same as one line: that of the server when it is process 1, else
 /// standard error of the command.
-package struct ActJournal: Sendable {
+package struct AuditLog: Sendable {
     private let path: String
     private let log: String?
 
@@ -71,7 +71,7 @@ package struct ActJournal: Sendable {
 
 /// What an administrator does that changes something, by the command that does it. The journal names it so.
 ///
-/// A command that changes something has an act here, which it notes with ``ActJournal``; a test compares both.
+/// A command that changes something has an act here, which it notes with ``AuditLog``; a test compares both.
 package enum AdministrativeAct: String, CaseIterable, Sendable {
     case serviceCreate = "service create"
     case serviceRename = "service rename"

@@ -9,7 +9,7 @@ package enum CertificateRenewal {
     /// The authority's key is looked for beside its certificate, as `init` put it. A server that runs takes the new files by
     /// itself. After a power cut at any moment the server starts, with the old pair or with the new one.
     package static func renew(
-        _ configuration: ServerConfiguration, hosts: [String], authorityKey: String?, acts: ActJournal = ActJournal()
+        _ configuration: ServerConfiguration, hosts: [String], authorityKey: String?, acts: AuditLog = AuditLog()
     ) throws(ServerError) -> (hosts: [String], end: String) {
         guard let authority = configuration.tls.authority else {
             throw ServerError(

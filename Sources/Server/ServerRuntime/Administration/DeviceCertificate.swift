@@ -198,7 +198,7 @@ package enum DeviceAuthority {
     /// Makes one beside the configuration of a server that has none. Returns the path of the certificate, and the line that the
     /// configuration needs.
     package static func add(
-        to configuration: ServerConfiguration, acts: ActJournal = ActJournal()
+        to configuration: ServerConfiguration, acts: AuditLog = AuditLog()
     ) throws(ServerError) -> (path: String, line: String) {
         if let authority = configuration.device.authority {
             throw ServerError(

@@ -5,14 +5,14 @@ import TrackStore
 /// The districts of a store, which all its services have, also while a server runs on the same store.
 package struct DistrictAdministration: Sendable {
     private let store: any TrackStore
-    private let acts: ActJournal
+    private let acts: AuditLog
 
     /// Opens the store of a configuration; it must exist.
     package init(_ configuration: ServerConfiguration) async throws(ServerError) {
         self.init(store: try await StoreFactory.openForCommand(configuration.store).store)
     }
 
-    init(store: any TrackStore, acts: ActJournal = ActJournal()) {
+    init(store: any TrackStore, acts: AuditLog = AuditLog()) {
         self.store = store
         self.acts = acts
     }

@@ -37,7 +37,7 @@ package struct Initialization: Sendable {
         package let service: ServiceID
         package let accessKey: Secret
         /// The line for the first vehicles; nil without HTTPS, over which tokens are taken.
-        package let enrollment: EnrollmentString?
+        package let enrolment: EnrolmentString?
         /// Whose line it is; nil: the access key's.
         package let token: TokenRecord?
     }
@@ -93,14 +93,14 @@ package struct Initialization: Sendable {
             let key = try await administration.create(
                 named: name, isSigned: false, isForLegacyDevices: isForLegacyDevices)
             let text = files.first { $0.name == Self.configuration }?.content ?? ""
-            let (enrollment, token) = try await vehicles(key, administration, try readConfiguration(text))
+            let (enrolment, token) = try await vehicles(key, administration, try readConfiguration(text))
             made.append(path(Self.configuration))
             for file in files where file.name == Self.configuration { try write(file) }
             unlink(path(Self.unfinished))
             let described = files.map { ($0.name, $0.purpose) } + [(Self.store, "the database")]
             return Result(
                 configurationPath: path(Self.configuration), files: described, service: key.service,
-                accessKey: key.accessKey, enrollment: enrollment, token: token)
+                accessKey: key.accessKey, enrolment: enrolment, token: token)
         } catch {
             for path in made { unlink(path) }
             throw error
@@ -126,16 +126,16 @@ package struct Initialization: Sendable {
     private func vehicles(
         _ key: ServiceAdministration.NewKey, _ administration: ServiceAdministration,
         _ configuration: ServerConfiguration
-    ) async throws(ServerError) -> (EnrollmentString?, TokenRecord?) {
+    ) async throws(ServerError) -> (EnrolmentString?, TokenRecord?) {
         // A server that nobody can be told is of no use, with or without a token.
         _ = try configuration.devicePlace()
         if isForLegacyDevices {
-            return (try configuration.enrollmentString(service: key.service, accessKey: key.accessKey), nil)
+            return (try configuration.enrolmentString(service: key.service, accessKey: key.accessKey), nil)
         }
         guard httpsPort != 0 else { return (nil, nil) }
-        var wish = ServiceAdministration.TokenWish()
+        var wish = ServiceAdministration.TokenOptions()
         wish.uses = Self.tokenUses
-        wish.end = ServiceAdministration.TokenWish.usualEnd
+        wish.end = ServiceAdministration.TokenOptions.usualEnd
         wish.note = "made by init"
         let (token, line) = try await administration.createToken(for: key.service.rawValue, wish, configuration)
         return (line, token)

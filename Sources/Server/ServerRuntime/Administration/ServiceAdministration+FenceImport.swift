@@ -7,7 +7,7 @@ import TrackStore
 // Fences of files, with every rule that a fence can have: the Web API knows a part of them.
 extension ServiceAdministration {
     /// What an import does with the fences that are there.
-    package struct FenceImportWish: Sendable {
+    package struct FenceImportOptions: Sendable {
         /// The file: GeoJSON, GeoPackage, GPX or KML.
         package var path: String
         /// The name under which a second import finds the fences of the first; nil: that of the file.
@@ -47,7 +47,7 @@ extension ServiceAdministration {
     ///
     /// Each fence is a change of its own: when one is refused, those before it stand, and the same import goes on later.
     package func importFences(
-        _ wish: FenceImportWish, into service: Int64
+        _ wish: FenceImportOptions, into service: Int64
     ) async throws(ServerError) -> FenceImportOutcome {
         let id = try await known(service)
         let name = wish.name ?? String(wish.path.split(separator: "/").last ?? "")
@@ -118,7 +118,7 @@ extension ServiceAdministration {
     }
 
     private static func plan(
-        _ wish: FenceImportWish, named name: String, _ present: [Fence]
+        _ wish: FenceImportOptions, named name: String, _ present: [Fence]
     ) throws(FenceFileError) -> ImportPlan {
         var source = try FeatureFile(path: wish.path, layer: wish.options.layer)
         var options = wish.options
@@ -127,7 +127,7 @@ extension ServiceAdministration {
         options.makesCirclesOfPoints = true
         do throws(FenceError) {
             if wish.watchesEveryone { options.settings.watch = .everyone }
-            if let names = wish.watch { options.settings.watch = try FenceWatch(names) }
+            if let names = wish.watch { options.settings.watch = try FenceSubjects(names) }
         } catch {
             throw FenceFileError(error.description)
         }

@@ -5,7 +5,7 @@ package import TrackStore
 // Tokens with which vehicles claim identities of their own.
 extension ServiceAdministration {
     /// What a token is made of; see ``NewToken``.
-    package struct TokenWish: Sendable {
+    package struct TokenOptions: Sendable {
         package var uses = 1
         package var end: Timestamp?
         package var pattern = NamePattern.wish
@@ -22,17 +22,17 @@ extension ServiceAdministration {
 
     /// Makes a token, and returns it with the line that has it: the only time that it is shown.
     package func createToken(
-        for service: Int64, _ wish: TokenWish, _ configuration: ServerConfiguration
-    ) async throws(ServerError) -> (token: TokenRecord, line: EnrollmentString) {
+        for service: Int64, _ wish: TokenOptions, _ configuration: ServerConfiguration
+    ) async throws(ServerError) -> (token: TokenRecord, line: EnrolmentString) {
         let id = try await known(service)
         try Self.check(wish)
         var generator = SystemRandomNumberGenerator()
-        let random = (0..<EnrollmentToken.bytes).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        guard let secret = EnrollmentToken.text(of: random) else {
-            throw ServerError(.store, "a token has \(EnrollmentToken.bytes) random bytes")
+        let random = (0..<EnrolmentToken.bytes).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        guard let secret = EnrolmentToken.text(of: random) else {
+            throw ServerError(.store, "a token has \(EnrolmentToken.bytes) random bytes")
         }
         // Before the token exists: one that nobody can be told is of no use.
-        let line = try configuration.enrollmentString(token: secret)
+        let line = try configuration.enrolmentString(token: secret)
         let new = NewToken(
             hash: TokenHash(of: secret.revealed), service: id, uses: wish.uses, end: wish.end, pattern: wish.pattern,
             approval: wish.approval, note: wish.note, takesPast: wish.takesPast)
@@ -94,7 +94,7 @@ extension ServiceAdministration {
         }
     }
 
-    private static func check(_ wish: TokenWish) throws(ServerError) {
+    private static func check(_ wish: TokenOptions) throws(ServerError) {
         guard (1...NewToken.mostUses).contains(wish.uses) else {
             throw ServerError(.usage, "--uses \(wish.uses): a token makes 1 to \(NewToken.mostUses) devices")
         }

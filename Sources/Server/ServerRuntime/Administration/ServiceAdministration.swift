@@ -10,7 +10,7 @@ package struct ServiceAdministration: Sendable {
 
     let store: any TrackStore
     let protection: SecretProtection
-    let acts: ActJournal
+    let acts: AuditLog
     /// For work of many steps: a server may serve the store meanwhile.
     let writing: StepwiseWriting
 
@@ -22,7 +22,7 @@ package struct ServiceAdministration: Sendable {
 
     init(
         store: any TrackStore, protection: SecretProtection = .none, writing: StepwiseWriting = StepwiseWriting(),
-        acts: ActJournal = ActJournal()
+        acts: AuditLog = AuditLog()
     ) {
         self.store = store
         self.protection = protection

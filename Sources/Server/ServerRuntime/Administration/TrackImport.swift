@@ -42,7 +42,7 @@ package struct TrackImport: Sendable {
     }
 
     private let store: any TrackStore
-    private let acts: ActJournal
+    private let acts: AuditLog
     private let service: ServiceID
     private let writing: StepwiseWriting
 
@@ -53,7 +53,7 @@ package struct TrackImport: Sendable {
 
     init(
         store: any TrackStore, service: Int64, writing: StepwiseWriting = StepwiseWriting(),
-        acts: ActJournal = ActJournal()
+        acts: AuditLog = AuditLog()
     ) async throws(ServerError) {
         let services: [ServiceRecord]
         do throws(TrackStoreError) {

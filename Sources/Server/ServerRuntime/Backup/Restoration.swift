@@ -28,12 +28,12 @@ package struct Restoration: Sendable {
     /// Directories of root that the caller wants files in, though the backup is not root's alone.
     private let directories: [String]
     private let suffix: String
-    private let acts: ActJournal
+    private let acts: AuditLog
     private let progress: BackupProgress?
 
     package init(
         _ directory: String, isStoreOnly: Bool, isReplacing: Bool, into directories: [String] = [],
-        acts: ActJournal = ActJournal(), progress: BackupProgress? = nil
+        acts: AuditLog = AuditLog(), progress: BackupProgress? = nil
     ) {
         self.progress = progress
         self.directory = directory
@@ -52,15 +52,16 @@ package struct Restoration: Sendable {
         let (manifest, _) = try BackupCheck.read(backup, progress)
         let plan = try RestorationPlan(manifest, in: backup, isStoreOnly: isStoreOnly, named: directories)
         // Every place is judged before the first file is touched.
-        let store = try Place(plan.store, plan)
-        let files = try plan.files.map { entry throws(ServerError) in try Place(entry, plan) }
+        let store = try BackupDestination(plan.store, plan)
+        let files = try plan.files.map { entry throws(ServerError) in try BackupDestination(entry, plan) }
         let storeDirectory = try store.open(plan)
         let lock = try ServeLock(
-            store: store.name, in: storeDirectory, owner: geteuid() == 0 ? Place.owner(of: storeDirectory) : nil)
+            store: store.name, in: storeDirectory,
+            owner: geteuid() == 0 ? BackupDestination.owner(of: storeDirectory) : nil)
         defer { withExtendedLifetime(lock) {} }
 
         let old = ["", "-wal", "-shm"].filter { storeDirectory.status(of: FileName(store.name + $0)) != nil }
-        var (same, others): ([String], [Place]) = ([], [])
+        var (same, others): ([String], [BackupDestination]) = ([], [])
         var present = old.map { store.entry.path + $0 }
         var differing: [String] = []
         for place in files {
@@ -81,11 +82,11 @@ package struct Restoration: Sendable {
         }
         present += differing
         for place in [store] + others { progress?.expect(place.entry.bytes) }
-        for ending in old { try Place.moveAside(store.name + ending, in: storeDirectory, suffix) }
+        for ending in old { try BackupDestination.moveAside(store.name + ending, in: storeDirectory, suffix) }
         for place in others {
             let directory = try place.open(plan)
             if directory.status(of: FileName(place.name)) != nil {
-                try Place.moveAside(place.name, in: directory, suffix)
+                try BackupDestination.moveAside(place.name, in: directory, suffix)
             }
             try place.put(from: backup, into: directory, progress)
         }
@@ -100,7 +101,7 @@ package struct Restoration: Sendable {
 }
 
 /// Where a file of a backup goes. The directory is opened anew for each step, and judged each time.
-private struct Place {
+private struct BackupDestination {
     let entry: BackupManifest.Entry
     let name: String
     private let directory: String

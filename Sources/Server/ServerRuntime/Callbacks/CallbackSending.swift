@@ -127,7 +127,7 @@ final class CallbackSending: Service {
     }
 
     /// `service` nil: it is of no service.
-    private func tell(_ news: CallbackMachine.News?, of service: ServiceID?) {
+    private func tell(_ news: CallbackMachine.OperatorNotice?, of service: ServiceID?) {
         switch news {
         case .failing(let reason):
             log.write(

@@ -14,8 +14,8 @@ struct RoadConnection {
         guard let roads else { return nil }
         transport = HTTPRoadTransport(roads.url, connections: roads.concurrency)
         let settings = RoadClient.Settings(
-            concurrency: roads.concurrency, callPatience: Int64(roads.timeout),
-            requestPatience: Int64(roads.requestTimeout), driving: roads.drivingCosting.costing)
+            concurrency: roads.concurrency, callTimeout: Int64(roads.timeout),
+            requestTimeout: Int64(roads.requestTimeout), driving: roads.drivingCosting.costing)
         client = RoadClient(transport, settings: settings, logger: logger) {
             MonotonicTime(milliseconds: Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000))
         }

@@ -1,8 +1,8 @@
 package import ConfigurationFile
-import Exposition
 import Glibc
 import Ingest
 import Logging
+import MetricsText
 import TrackModel
 import TrackStore
 
@@ -31,7 +31,7 @@ extension ServerConfiguration {
         let roads = readRoads(&reader)
         let analysis = readAnalysis(&reader)
         let tls = readTLS(&reader)
-        let enrollment = Enrollment(
+        let enrolment = EnrolmentOptions(
             host: reader.optionalHost("enrollment", "host"),
             port: reader.optionalInteger("enrollment", "port", range: 1...65535),
             webAddress: reader.optionalWebAddress("enrollment", "web_address"))
@@ -40,7 +40,7 @@ extension ServerConfiguration {
         let limit = reader.integer("shutdown", "time_limit", default: 15, range: 1...600, unit: "s")
         return ServerConfiguration(
             store: store, device: device, gateway: gateway, web: web, api: api, callbacks: callbacks,
-            exports: exports, roads: roads, analysis: analysis, tls: tls, enrollment: enrollment, logLevel: level,
+            exports: exports, roads: roads, analysis: analysis, tls: tls, enrolment: enrolment, logLevel: level,
             metrics: metrics,
             shutdownLimit: limit, effective: try reader.finish())
     }

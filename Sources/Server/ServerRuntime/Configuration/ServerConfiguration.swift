@@ -1,7 +1,7 @@
 package import ConfigurationFile
-package import Exposition
 package import Ingest
 package import Logging
+package import MetricsText
 package import TrackModel
 import WebAPI
 
@@ -160,7 +160,7 @@ package struct ServerConfiguration: Sendable {
     }
 
     /// What enrolment strings tell agents about this server.
-    package struct Enrollment: Hashable, Sendable {
+    package struct EnrolmentOptions: Hashable, Sendable {
         package var host: String?
         package var port: Int?
         package var webAddress: String?
@@ -177,7 +177,7 @@ package struct ServerConfiguration: Sendable {
     package var roads: Roads?
     package var analysis: Analysis
     package var tls: TLS
-    package var enrollment: Enrollment
+    package var enrolment: EnrolmentOptions
     package var logLevel: Logger.Level
     /// Where the metrics are read; nil: nowhere.
     package var metrics: MetricsAddress?

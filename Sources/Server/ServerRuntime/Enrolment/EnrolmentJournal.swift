@@ -1,4 +1,4 @@
-import Admission
+import ConnectionLimits
 import Enrolment
 import Logging
 import Synchronization

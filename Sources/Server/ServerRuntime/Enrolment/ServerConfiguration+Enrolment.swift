@@ -8,13 +8,13 @@ import X509
 extension ServerConfiguration {
     /// Under which name and port devices reach this server.
     func devicePlace() throws(ServerError) -> (host: String, port: Int) {
-        guard let host = enrollment.host else {
+        guard let host = enrolment.host else {
             throw ServerError(
                 .configuration,
                 "\(effective.path): host in [enrollment] is not set: write there under which name agents reach this server"
             )
         }
-        let port = enrollment.port ?? device.port
+        let port = enrolment.port ?? device.port
         guard (1...65_535).contains(port) else {
             throw ServerError(
                 .configuration,
@@ -26,13 +26,13 @@ extension ServerConfiguration {
 
     /// The base address of the Web API; nil when there is none.
     var toldWebAddress: String? {
-        if let address = enrollment.webAddress { return address }
-        guard let host = enrollment.host, let https = web.https, https.port > 0 else { return nil }
+        if let address = enrolment.webAddress { return address }
+        guard let host = enrolment.host, let https = web.https, https.port > 0 else { return nil }
         return "https://\(host.contains(":") ? "[\(host)]" : host):\(https.port)"
     }
 
     /// The line with which vehicles claim their identities at this server.
-    package func enrollmentString(token: Secret) throws(ServerError) -> EnrollmentString {
+    package func enrolmentString(token: Secret) throws(ServerError) -> EnrolmentString {
         let (host, _) = try devicePlace()
         guard let https = web.https else {
             throw ServerError(
@@ -52,17 +52,17 @@ extension ServerConfiguration {
                 "\(effective.path) names no authority in [device], so no vehicle can get a certificate: `saker-server device "
                     + "authority` makes one")
         }
-        var trust = EnrollmentString.Trust.system
+        var trust = EnrolmentString.Trust.system
         if let authority = tls.authority {
             trust = .pinnedKey(
                 try CertificateMaker.pin(of: try TextFile.read(authority), over: try TextFile.read(tls.certificate)))
         }
-        return EnrollmentString(host: host, port: port, token: token, trust: trust)
+        return EnrolmentString(host: host, port: port, token: token, trust: trust)
     }
 
     /// The port of `web_address`, when it is an address of this host: a router in front may have another one.
     private func toldPort(of host: String) -> Int? {
-        guard let address = enrollment.webAddress.flatMap({ WebAddress($0) }),
+        guard let address = enrolment.webAddress.flatMap({ WebAddress($0) }),
             address.host.lowercased() == host.lowercased()
         else { return nil }
         return address.port
@@ -103,20 +103,20 @@ extension CertificateMaker {
 
 extension ServerConfiguration {
     /// What an agent needs to log in to a service with a key, as one line.
-    package func enrollmentString(service: ServiceID, accessKey: Secret) throws(ServerError) -> EnrollmentString {
+    package func enrolmentString(service: ServiceID, accessKey: Secret) throws(ServerError) -> EnrolmentString {
         let (host, port) = try devicePlace()
-        var trust = EnrollmentString.Trust.system
+        var trust = EnrolmentString.Trust.system
         if let authority = tls.authority {
             let der = try CertificateMaker.der(of: try TextFile.read(authority))
-            guard der.count <= EnrollmentString.maximumCertificateBytes else {
+            guard der.count <= EnrolmentString.maximumCertificateBytes else {
                 throw ServerError(
                     .certificate,
                     "\(authority) has \(der.count) bytes, an enrolment string takes at most "
-                        + "\(EnrollmentString.maximumCertificateBytes): enrol agents with a configuration file instead")
+                        + "\(EnrolmentString.maximumCertificateBytes): enrol agents with a configuration file instead")
             }
             trust = .certificate(der)
         }
-        return EnrollmentString(
+        return EnrolmentString(
             host: host, port: UInt16(clamping: port), webAddress: toldWebAddress,
             service: service.rawValue,
             accessKey: accessKey, trust: trust)

@@ -1,10 +1,10 @@
 import ConfigurationFile
 import Enrolment
-import Exposition
 import FoundationEssentials
 import Gateway
 import Ingest
 import Logging
+import MetricsText
 import NIOCore
 import NIOPosix
 import RoadEngine
@@ -27,7 +27,7 @@ final class ServerFigures: Sendable {
     private let api: APICounters
     private let durations: RequestDurations
     private let web: WebCounters
-    private let requestMemory: RequestMemory
+    private let requestMemory: RequestMemoryLimit
     private let merging: MergeRecord
     private let callbacks: CallbackCounters
     private let exports: ExportCounters
@@ -38,7 +38,7 @@ final class ServerFigures: Sendable {
 
     init(
         _ configuration: ServerConfiguration, store: any TrackStore, ingest: IngestWriter, gateway: GatewayServer,
-        api: APICounters, durations: RequestDurations, web: WebCounters, requestMemory: RequestMemory,
+        api: APICounters, durations: RequestDurations, web: WebCounters, requestMemory: RequestMemoryLimit,
         merging: MergeRecord, callbacks: CallbackCounters, exports: ExportCounters, enrolment: EnrolmentCounters,
         roads: RoadClient?,
         started: Double = Date().timeIntervalSince1970

@@ -128,7 +128,7 @@ final class BoundPorts: Sendable {
 
 /// Asks systemd for more time while the start gets on: a large store takes longer to copy than systemd waits for a start, and a
 /// start that is ended would begin the copy anew for ever.
-final class StartPatience: Sendable {
+final class StartTimeoutExtension: Sendable {
     /// From one request to the next, in milliseconds.
     static let interval: Int64 = 10_000
     /// For how long each request counts, from its moment on.

@@ -1,6 +1,6 @@
 import DirectoryAccess
-import Exposition
 import Glibc
+import MetricsText
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
@@ -59,7 +59,7 @@ final class WorkThreads: Sendable {
 ///
 /// The C library gives each thread a heap that only shrinks at its end, and keeps the more free at that end the larger the blocks are that
 /// it once saw: a fleet's backlogs would stay resident for good, and a quiet server would grow for hours.
-struct MemoryReturn: Service {
+struct HeapTrimming: Service {
     private static let interval = Duration.seconds(60)
 
     /// Bytes. The points of a day take some 3 MB, and reading them takes a fifth more CPU time when each of their blocks comes

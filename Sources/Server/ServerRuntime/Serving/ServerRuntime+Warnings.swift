@@ -30,10 +30,10 @@ extension ServerRuntime {
     }
 
     /// Vehicles may wait for an answer before anybody reads a page about it.
-    func warnOfMissingAuthority(_ enrolment: EnrolmentPlace) {
+    func warnOfMissingAuthority(_ enrolment: EnrolmentIssuer) {
         guard configuration.device.authority != nil else { return }
         do throws(ServerError) {
-            _ = try enrolment.terms
+            _ = try enrolment.issuance
         } catch {
             logger.warning(
                 "claims of vehicles cannot be answered: certificates cannot be issued",

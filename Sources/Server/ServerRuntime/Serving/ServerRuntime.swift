@@ -1,11 +1,11 @@
 import CClock
 import ConfigurationFile
 import Enrolment
-import Exposition
 import Gateway
 import Glibc
 import Ingest
 package import Logging
+import MetricsText
 import NIOCore
 import NIOPosix
 import RoadEngine
@@ -32,7 +32,7 @@ package struct ServerRuntime: Sendable {
     private let apiCounters = APICounters()
     private let durations = RequestDurations()
     private let webCounters = WebCounters()
-    private let requestMemory: RequestMemory
+    private let requestMemory: RequestMemoryLimit
     private let mergeRecord = MergeRecord()
     private let callbackCounters = CallbackCounters()
     private let exportCounters = ExportCounters()
@@ -45,8 +45,8 @@ package struct ServerRuntime: Sendable {
         logger: Logger
     ) {
         self.configuration = configuration
-        requestMemory = RequestMemory(
-            RequestMemory.Limits(
+        requestMemory = RequestMemoryLimit(
+            RequestMemoryLimit.Limits(
                 bytesWithoutKey: configuration.web.bytesWithoutKey, bytesWithKey: configuration.web.bytesWithKey))
         callbacks = CallbackClient(
             names: CallbackNames(takesPrivate: configuration.callbacks.takesPrivateAddresses),
@@ -68,7 +68,7 @@ package struct ServerRuntime: Sendable {
         let lock = try ServeLock(store: configuration.store.path)
         defer { withExtendedLifetime(lock) {} }
         notifier.status("opening the store")
-        let patience = StartPatience(notifier: notifier, clock: SystemClock.monotonic)
+        let patience = StartTimeoutExtension(notifier: notifier, clock: SystemClock.monotonic)
         let store = try await StoreFactory.open(configuration.store, logger: logger, onCopying: patience.progress).store
         do {
             await sealSecrets(store)
@@ -115,7 +115,7 @@ package struct ServerRuntime: Sendable {
         let roads = RoadConnection(configuration.roads, logger: logger)
         let router = router(store, ingest, roads?.client)
         let gateway = gateway(store, ingest, router, device)
-        let enrolment = EnrolmentPlace(configuration)
+        let enrolment = EnrolmentIssuer(configuration)
         let group = serviceGroup(
             store, ingest: ingest, router: router, web: web, device: device, gateway: gateway, roads: roads?.client,
             enrolment: enrolment, time: time)
@@ -201,7 +201,7 @@ package struct ServerRuntime: Sendable {
                 exportBytes: Int64(configuration.exports.limit) << 20,
                 exportsNeedKey: !configuration.exports.arePublic,
                 hasExportTimesAsDigits: configuration.exports.hasTimesAsDigits,
-                publicOrigin: configuration.enrollment.webAddress,
+                publicOrigin: configuration.enrolment.webAddress,
                 roadAttribution: configuration.roads?.attribution ?? "",
                 showsRoadGrades: configuration.roads?.showsGrades ?? true,
                 analysis: configuration.analysis.options),
@@ -239,7 +239,7 @@ package struct ServerRuntime: Sendable {
     /// to, then the upkeep.
     private func serviceGroup(
         _ store: any TrackStore, ingest: IngestWriter, router: APIRouter, web identity: ServerIdentity,
-        device: ServerIdentity, gateway: GatewayServer, roads: RoadClient?, enrolment: EnrolmentPlace,
+        device: ServerIdentity, gateway: GatewayServer, roads: RoadClient?, enrolment: EnrolmentIssuer,
         time: TrustedTime
     ) -> ServiceGroup {
         let web = configuration.web
@@ -253,14 +253,14 @@ package struct ServerRuntime: Sendable {
             configuration.device.clientAuthority,
         ]
         let certificates = ServedCertificates(
-            files: files.compactMap { $0 } + EnrolmentPlace.files(configuration), logger: logger
+            files: files.compactMap { $0 } + EnrolmentIssuer.files(configuration), logger: logger
         ) {
             enrolment.reload()
             try device.reload()
             try identity.reload()
         }
         var services: [any Service] = [
-            CertificateWatch(certificateFile: configuration.tls.certificate, logger: logger),
+            CertificateExpiryCheck(certificateFile: configuration.tls.certificate, logger: logger),
             CertificateRenewing(configuration: configuration, time: time, logger: logger),
             CertificateFollowing(certificates: certificates),
             Reloading(
@@ -273,7 +273,7 @@ package struct ServerRuntime: Sendable {
                     store: store, interval: .seconds(interval), now: SystemClock.now, logger: logger,
                     record: mergeRecord))
         }
-        services.append(MemoryReturn())
+        services.append(HeapTrimming())
         services.append(
             PointRetention(
                 store: store, standardDays: configuration.store.retentionDays, time: time, logger: logger))
@@ -294,14 +294,14 @@ package struct ServerRuntime: Sendable {
                     "\(gateway.sessionCount) agents logged in"
                 })
         }
-        services.append(Storing(ingest: ingest))
+        services.append(IngestService(ingest: ingest))
         services.append(GatewayService(gateway: gateway, ports: ports))
-        let desk = EnrolmentDesk(
+        let enrolments = EnrolmentService(
             store: store, place: enrolment, counters: enrolmentCounters, logger: logger, now: SystemClock.now,
             clock: SystemClock.monotonic)
-        services.append(EnrolmentLines(desk: desk))
-        if let https = web.https { services.append(listener(.https, https, router, identity, desk, ports)) }
-        if let http = web.http { services.append(listener(.http, http, router, nil, desk, ports)) }
+        services.append(EnrolmentLines(enrolments: enrolments))
+        if let https = web.https { services.append(listener(.https, https, router, identity, enrolments, ports)) }
+        if let http = web.http { services.append(listener(.http, http, router, nil, enrolments, ports)) }
         if let address = configuration.metrics {
             let figures = ServerFigures(
                 configuration, store: store, ingest: ingest, gateway: gateway, api: apiCounters, durations: durations,
@@ -322,12 +322,12 @@ package struct ServerRuntime: Sendable {
 
     private func listener(
         _ name: BoundPorts.Name, _ place: ServerConfiguration.Web.Listener, _ router: APIRouter,
-        _ identity: ServerIdentity?, _ desk: EnrolmentDesk, _ ports: BoundPorts
+        _ identity: ServerIdentity?, _ enrolments: EnrolmentService, _ ports: BoundPorts
     ) -> WebListener {
         let (web, exports) = (configuration.web, exportDirectory)
         return WebListener(
             router: router, files: { exports.file($0) }, host: place.host, port: place.port, identity: identity,
-            desk: desk,
+            enrolments: enrolments,
             limits: WebListener.Limits(
                 timeout: Int64(web.timeout), maximumConnections: web.connections,
                 connectionsPerAddress: web.connectionsPerAddress, maximumHeaderBytes: web.headerBytes),

@@ -9,7 +9,7 @@ import TrackStore
 /// The store is asked in a way that calls of the Web API cannot occupy, and the task has a priority, so threads, of its own: a
 /// server with much to do is no server that hangs. systemd ends a server whose store hangs for the whole timeout.
 struct Watchdog: Service {
-    let store: any StoreUpkeep
+    let store: any StoreMaintenance
     let notifier: Notifier
     /// After so long without a sign systemd ends the process.
     let timeout: Duration
@@ -29,7 +29,7 @@ struct Watchdog: Service {
 
     /// Signs come at a quarter of the timeout: one that is late ends nothing.
     private func watch() async {
-        let trouble = Trouble()
+        let trouble = StoreSilence()
         while !Task.isCancelled {
             let late = Task(priority: .high) {
                 // Said before systemd acts: then nobody can say it any more.
@@ -50,7 +50,7 @@ struct Watchdog: Service {
         }
     }
 
-    private func complain(_ reason: String, once trouble: Trouble) {
+    private func complain(_ reason: String, once trouble: StoreSilence) {
         guard trouble.begin() else { return }
         notifier.status("the store does not answer")
         logger.error(
@@ -60,7 +60,7 @@ struct Watchdog: Service {
 }
 
 /// Whether the store's silence has been told.
-private final class Trouble: Sendable {
+private final class StoreSilence: Sendable {
     private let isTold = Mutex(false)
 
     /// False: it was told before.

@@ -53,10 +53,10 @@ enum StoreFactory {
             return .failure(StoreObstacle(detail: "this user may not read \(store.path)", isForbidden: true))
         }
         do throws(TrackStoreError) {
-            let look = try await StoreLook(path: store.path, patience: patience, at: SystemClock.now())
+            let look = try await StoreFileInspection(path: store.path, patience: patience, at: SystemClock.now())
             return .success(
                 StoreFileFacts(
-                    schema: look.schema, knownSchema: StoreLook.knownSchema, problems: look.problems,
+                    schema: look.schema, knownSchema: StoreFileInspection.knownSchema, problems: look.problems,
                     isHeld: look.isHeld, newestReceived: look.newestReceived, places: look.places.map(\.wgs84),
                     callbacks: look.callbacks.map {
                         WaitingAlarms(

@@ -21,10 +21,10 @@ package protocol DeviceStore: Sendable {
     /// Notes that two computers were this device at a time; the latest notice stays. It is no change. Nothing for a device that is
     /// not there. An approval and another claim of the device take the notice away, and are changes.
     func noteClone(of id: DeviceID, at now: Timestamp) async throws(TrackStoreError)
-    /// The devices that were changed, revoked or forgotten after a mark, at most `limit`, and the mark to go on from. Nil asks
-    /// for the mark alone. Sightings are no changes. Costs next to nothing when there is none.
+    /// The devices that were changed, revoked or forgotten after a cursor, at most `limit`, and the cursor to go on from. Nil asks
+    /// for the cursor alone. Sightings are no changes. Costs next to nothing when there is none.
     func deviceChanges(
-        after mark: Int64?, limit: Int
+        after cursor: Int64?, limit: Int
     ) async throws(TrackStoreError) -> (through: Int64, devices: [DeviceID])
 }
 

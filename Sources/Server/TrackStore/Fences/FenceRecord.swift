@@ -18,7 +18,7 @@ package struct FenceRecord: Hashable, Sendable {
 }
 
 /// A fence that watches an entity by its name.
-package struct WatchedFence: Hashable, Sendable {
+package struct SubjectFence: Hashable, Sendable {
     package var record: FenceRecord
     /// Since when the fence watches the entity: earlier points are not judged by the fence.
     package var since: Timestamp
@@ -111,11 +111,11 @@ package struct NamingFences: Hashable, Sendable {
     /// The number of the last change of any fence, as they were read.
     package var version: Int64
     /// One list an entity, each in the order of the fences' numbers.
-    package var fences: [[WatchedFence]]
+    package var fences: [[SubjectFence]]
     /// Those that are missing in ``fences``.
     package var unreadable: [UnreadableFence]
 
-    package init(version: Int64, fences: [[WatchedFence]], unreadable: [UnreadableFence] = []) {
+    package init(version: Int64, fences: [[SubjectFence]], unreadable: [UnreadableFence] = []) {
         self.version = version
         self.fences = fences
         self.unreadable = unreadable
@@ -149,7 +149,7 @@ package enum FenceRules {
     /// Most different numbers of a filter.
     package static let mostNumbers = 10_000
     /// Milliseconds for which a store can tell what has changed: 30 days.
-    package static let newsKept: Int64 = 30 * 86_400_000
+    package static let noticesKept: Int64 = 30 * 86_400_000
     /// Milliseconds that an alarm stays in the history: 7 days.
     package static let history: Int64 = 7 * 86_400_000
 

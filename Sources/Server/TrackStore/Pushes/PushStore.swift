@@ -9,18 +9,18 @@ package protocol PushStore: Sendable {
     func queuePush(
         _ push: NewPush, in service: ServiceID, at now: Timestamp
     ) async throws(TrackStoreError) -> QueuedPush
-    /// Word of the messages after a mark, in their order, at most `limit`, whoever queued them; nil: none. `through` is the
-    /// mark to ask after next. A store may tell of a message twice and forgets none. Throws `.failed` for a mark that
+    /// Word of the messages after a cursor, in their order, at most `limit`, whoever queued them; nil: none. `through` is the
+    /// cursor to ask after next. A store may tell of a message twice and forgets none. Throws `.failed` for a cursor that
     /// another store made.
-    func pushNews(
-        after mark: PushMark?, limit: Int
-    ) async throws(TrackStoreError) -> (through: PushMark, news: [PushNews])
-    /// What an entity has not acknowledged of the messages after a mark and whose lifetime has not ended, at most `limit`; nil: of
-    /// all messages. The operator's messages come first (``PushRules/isFirst(_:)``), then the others, both in their order. Fewer than `limit`: there are no more now. `through` is the mark to ask after
-    /// next. A store may tell of a push twice and forgets none. Throws `.failed` for a mark that another store made.
+    func pushNotices(
+        after cursor: PushCursor?, limit: Int
+    ) async throws(TrackStoreError) -> (through: PushCursor, notices: [PushQueuedNotice])
+    /// What an entity has not acknowledged of the messages after a cursor and whose lifetime has not ended, at most `limit`; nil: of
+    /// all messages. The operator's messages come first (``PushRules/isFirst(_:)``), then the others, both in their order. Fewer than `limit`: there are no more now. `through` is the cursor to ask after
+    /// next. A store may tell of a push twice and forgets none. Throws `.failed` for a cursor that another store made.
     func pendingPushes(
-        of entity: String, in service: ServiceID, after mark: PushMark?, at now: Timestamp, limit: Int
-    ) async throws(TrackStoreError) -> (through: PushMark, pushes: [PendingPush])
+        of entity: String, in service: ServiceID, after cursor: PushCursor?, at now: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> (through: PushCursor, pushes: [PendingPush])
     /// How many pushes were not queued since the store was opened, because too many waited for their targets: see
     /// ``NewPush/about``.
     func pushesLeftOut() async -> Int
@@ -37,10 +37,10 @@ package protocol PushStore: Sendable {
 
 /// How far a reader has heard of the messages of a store: see ``PushStore``.
 ///
-/// A store makes its marks of types of its own, which nobody else can name. So only the store can read a mark, and a store
+/// A store makes its cursors of types of its own, which nobody else can name. So only the store can read a cursor, and a store
 /// that several servers share may keep in it whatever it needs: a number is no promise there, because messages do not become
 /// visible in the order of their numbers.
-package struct PushMark: Hashable, Sendable {
+package struct PushCursor: Hashable, Sendable {
     private let content: any Hashable & Sendable
 
     /// For stores alone.
@@ -48,7 +48,7 @@ package struct PushMark: Hashable, Sendable {
         self.content = content
     }
 
-    /// For stores alone. Throws `.failed` when another store made the mark.
+    /// For stores alone. Throws `.failed` when another store made the cursor.
     package func content<Content: Hashable & Sendable>(
         as type: Content.Type
     ) throws(TrackStoreError) -> Content {
@@ -58,7 +58,7 @@ package struct PushMark: Hashable, Sendable {
         return own
     }
 
-    package static func == (one: PushMark, other: PushMark) -> Bool { one.content.equals(other.content) }
+    package static func == (one: PushCursor, other: PushCursor) -> Bool { one.content.equals(other.content) }
 
     package func hash(into hasher: inout Hasher) { content.hash(into: &hasher) }
 }
@@ -68,7 +68,7 @@ extension Equatable {
 }
 
 /// Word of a message that was queued: whose sessions are to look for it.
-package struct PushNews: Hashable, Sendable {
+package struct PushQueuedNotice: Hashable, Sendable {
     package var message: Int64
     package var service: ServiceID
     /// Nil: so many that all sessions of the service are to look.

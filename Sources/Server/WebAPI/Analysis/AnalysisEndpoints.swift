@@ -20,7 +20,7 @@ struct AnalysedTrack {
     private let range: TrackRange
     private let columns: TrackColumns
     private let track: StoredTrack
-    private let drops: DropLedger
+    private let drops: DropReasons
     private let explanation: Explanation
     private let positions: PointWriter
 
@@ -53,7 +53,7 @@ struct AnalysedTrack {
         guard let roads = call.roads else { return nil }
         let cleaned = TrackCleaner.clean(columns, option.analysisCleaning(call.options.analysis, collapsing: true))
             .samples
-        return await roads.match(cleaned, option.errand(call, range.entity, roads.deadlines(.usual)))
+        return await roads.match(cleaned, option.context(call, range.entity, roads.deadlines(.usual)))
     }
 
     /// The members that every answer here ends with. `roads`: nil when they were not used. `breaks`: of the track's length.

@@ -13,7 +13,7 @@ enum ExportEndpoints {
         Endpoint("\(module)/createjob", .post, ["start_time", "end_time", "coord_type_output"], scope: .read) {
             (call, store: any ExportStore) in
             let order = try order(call)
-            try await ExportRoom(call, store).check()
+            try await ExportDiskQuota(call, store).check()
             let job = try await store.addExport(order, token: ExportToken.random(), in: call.service, at: call.now)
             return Answer { $0.member("job_id", job.number) }
         }
@@ -102,7 +102,7 @@ struct ExportLink: Hashable, Sendable {
 
 /// What files of exports take on the server's disk, and what they may take. Files are kept for their time, so a new job waits
 /// until there is room for its file.
-struct ExportRoom: Sendable {
+struct ExportDiskQuota: Sendable {
     /// Of a file that nobody can know yet.
     private static let leastEstimate: Int64 = 1 << 20
 

@@ -55,8 +55,8 @@ extension FenceEndpoints {
 
     private struct Change: Sendable {
         let fence: Int32
-        let watch: FenceWatch
-        let newWatch: FenceWatch?
+        let watch: FenceSubjects
+        let newWatch: FenceSubjects?
         let ofOthers: CallSubject?
 
         /// Whoever may change a fence may change it for those whom it watches, before and after.
@@ -125,7 +125,7 @@ extension FenceEndpoints {
     }
 
     /// The published API has at most 100 fences that watch one entity alone.
-    static func checkPrivateFences(_ watch: FenceWatch, _ call: APICall, _ store: any FenceStore) async throws {
+    static func checkPrivateFences(_ watch: FenceSubjects, _ call: APICall, _ store: any FenceStore) async throws {
         guard !watch.isEveryone, watch.entities.count == 1, let name = watch.entities.first?.text else { return }
         let (total, _) = try await store.fences(
             in: call.service, matching: FenceFilter(watch: .only(name)), page: Page(offset: 0, limit: 0))

@@ -54,7 +54,7 @@ enum FenceEndpoints {
     }
 }
 
-extension FenceWatch {
+extension FenceSubjects {
     /// What the API calls the watched ones.
     var personText: String {
         if isEveryone { return Self.everyoneName }
@@ -94,11 +94,11 @@ extension APICall {
     }
 
     /// Whom `monitored_person` wants watched; nil when not given.
-    func watch() throws(APIFailure) -> FenceWatch? {
+    func watch() throws(APIFailure) -> FenceSubjects? {
         guard let names = try persons() else { return nil }
-        if names == [FenceWatch.everyoneName] { return .everyone }
+        if names == [FenceSubjects.everyoneName] { return .everyone }
         do throws(FenceError) {
-            return try FenceWatch(names)
+            return try FenceSubjects(names)
         } catch {
             throw APIFailure(.parameter, "monitored_person: \(error)")
         }

@@ -113,7 +113,7 @@ extension FenceEndpoints {
         let watch: FenceFilter.Watch =
             switch person {
             case nil: .any
-            case FenceWatch.everyoneName?: .everyone
+            case FenceSubjects.everyoneName?: .everyone
             case "#partofentity"?: .several
             case let name?: .watching(name)
             }

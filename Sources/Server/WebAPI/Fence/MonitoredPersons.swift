@@ -42,7 +42,7 @@ extension FenceEndpoints {
     @inline(never)
     private static func edit(
         _ call: APICall, _ store: any FenceStore, isAddition: Bool = false,
-        _ change: @Sendable (FenceWatch) throws(FenceError) -> FenceWatch
+        _ change: @Sendable (FenceSubjects) throws(FenceError) -> FenceSubjects
     ) async throws -> Answer {
         let record = try await fence(call, store)
         // The first one whom a fence watches makes it a fence of one entity. A removal can do so too: it is never refused.
@@ -69,7 +69,7 @@ extension FenceEndpoints {
         "fence/listmonitoredperson", .get, ["fence_id", "page_index", "page_size"],
         reading: { call, store in try await fence(call, store).fence.definition.watch }, about: \.subject
     ) { (watch, call, store: any FenceStore) in
-        let names = watch.isEveryone ? [FenceWatch.everyoneName] : watch.entities.map(\.text)
+        let names = watch.isEveryone ? [FenceSubjects.everyoneName] : watch.entities.map(\.text)
         let page = call.parameters.page(defaultSize: 100, maximumSize: 1000)
         let shown = names.dropFirst((page.index - 1) * page.size).prefix(page.size)
         return Answer { answer in

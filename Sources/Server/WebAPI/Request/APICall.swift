@@ -16,7 +16,7 @@ struct APICall: Sendable {
     let ingest: IngestWriter
     let options: WebAPIOptions
     let pages: PageCache
-    let tracks: TrackMemory
+    let tracks: TrackReadCache
     let districts: DistrictCache
     let checkCallback: CallbackChecking
     /// Nil when the operator has no road engine.

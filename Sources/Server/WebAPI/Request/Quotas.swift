@@ -1,4 +1,4 @@
-import Admission
+import ConnectionLimits
 import Geofencing
 import Synchronization
 import TrackModel
@@ -172,7 +172,7 @@ struct KeyQuotas: Hashable, Sendable {
 }
 
 /// The quotas of all requests under way.
-final class KeyQuotaBook: Sendable {
+final class KeyQuotaTable: Sendable {
     private let quotas: Mutex<KeyQuotas>
 
     init(_ quotas: KeyQuotas) { self.quotas = Mutex(quotas) }

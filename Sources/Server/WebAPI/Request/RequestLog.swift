@@ -1,4 +1,4 @@
-import Admission
+import ConnectionLimits
 package import Logging
 import Synchronization
 package import TrackModel

@@ -105,7 +105,7 @@ extension LatestReading {
         else { return nil }
         var track = samples.filter { $0.index <= shown }
         if track.last?.index != shown { track.append(columns.sample(at: shown, index: shown)) }
-        var ignored = DropLedger()
+        var ignored = DropReasons()
         if cleaning.collapsesStops { track = StopCollapse.apply(StopCollapse(), to: track, &ignored) }
         point = tail[shown]
         travel = option.kinds(of: track, call.options.analysis)?.last
@@ -149,8 +149,8 @@ extension LatestRoad {
             self.init(point: shown, label: nil, limit: nil, state: .none)
             return
         }
-        let errand = option.errand(call, range.entity, roads.deadlines(.latest))
-        let match = await roads.match(stretch, errand)
+        let context = option.context(call, range.entity, roads.deadlines(.latest))
+        let match = await roads.match(stretch, context)
         guard let road = match.track.samples.last, let edge = road.edge else {
             let state: RoadsState =
                 switch match.state {

@@ -120,7 +120,7 @@ extension TrackCleaner {
     /// Cleans stored points block by block, and gives each sample that is kept to `body`. Returns why points are missing.
     static func clean(
         _ points: PackedPoints, _ options: CleaningOptions, _ body: (TrackSample) -> Void
-    ) -> DropLedger {
+    ) -> DropReasons {
         var cleaner = TrackCleaner(options)
         var kept: [TrackSample] = []
         TrackColumns.blocks(of: points) { columns, _ in
@@ -256,7 +256,7 @@ struct TrackLine {
 
     private(set) var shown: ShownPoints
     /// Of the thinning alone, also of corners.
-    private(set) var drops = DropLedger()
+    private(set) var drops = DropReasons()
 
     /// `tolerance`: of the thinning, metres; 0 keeps all.
     init(

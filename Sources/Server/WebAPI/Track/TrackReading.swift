@@ -85,7 +85,7 @@ extension TrackReading {
         var roads = TrackRoads(option.mapMatch || bridges ? call.roads : nil)
         // Whether more than the samples before it decides how a sample is shown.
         let looksAhead = option.mapMatch || (bridges && query.showsRoutes) || option.comparesSamples(analysis)
-        var (drops, line, length, cleaned): (DropLedger, TrackLine, TrackLength, Double)
+        var (drops, line, length, cleaned): (DropReasons, TrackLine, TrackLength, Double)
         if looksAhead {
             var samples: [TrackSample] = []
             samples.reserveCapacity(points.count)

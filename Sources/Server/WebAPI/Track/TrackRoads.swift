@@ -35,7 +35,7 @@ struct TrackRoads: Sendable {
             state = .off
             return
         }
-        let found = await roads.match(samples, option.errand(call, entity, deadlines))
+        let found = await roads.match(samples, option.context(call, entity, deadlines))
         match = found.track
         state = found.state
     }
@@ -51,8 +51,8 @@ struct TrackRoads: Sendable {
             state = state ?? .off
             return
         }
-        let errand = option.errand(call, entity, deadlines, by: travel)
-        let found = await roads.routes(interruptions, errand)
+        let context = option.context(call, entity, deadlines, by: travel)
+        let found = await roads.routes(interruptions, context)
         routes = found
         state = state.map { found.isIdle ? $0 : $0.with(routes: found.state) } ?? found.state
     }
@@ -110,10 +110,10 @@ struct RoadLabel: Hashable, Sendable {
 
 extension ProcessOption {
     /// For whom this track is brought to its roads. `mode`: how a way is sought, if not as the track's entity travels.
-    func errand(
+    func context(
         _ call: APICall, _ entity: ExactName, _ deadlines: RoadDeadlines, by mode: TravelMode? = nil
-    ) -> RoadErrand {
-        RoadErrand(
+    ) -> RoadRequestContext {
+        RoadRequestContext(
             owner: "\(call.service.rawValue)/\(entity.text)", mode: mode ?? travel,
             speedCap: travel.speedCap(driving: call.options.analysis.metresASecond), deadlines: deadlines)
     }

@@ -1,10 +1,10 @@
-import Admission
+import ConnectionLimits
 import HummingbirdCore
 import Logging
 import NIOCore
 import NIOHTTP1
 
-/// Carries out ``ConnectionWatch`` for one connection: the times, the bytes that it holds, its standing, `100 Continue`.
+/// Carries out ``ConnectionTimeouts`` for one connection: the times, the bytes that it holds, its standing, `100 Continue`.
 ///
 /// It stands right behind the HTTP decoder. In front of everything stands its ``ArrivalMeter``, which counts what comes from
 /// the wire, and closes without a farewell that nobody may take.
@@ -22,16 +22,16 @@ final class ConnectionGuard: ChannelDuplexHandler {
         case keyShown
         /// Its answer is made, of so many bytes.
         case answerMade(bytes: Int)
-        case giveUp(ConnectionWatch.Reason)
+        case giveUp(ConnectionTimeouts.Reason)
     }
 
     /// The request ended before its end.
     struct Incomplete: Error {}
 
-    private let door: WebDoor
-    private let memory: RequestMemory
+    private let gate: WebConnectionGate
+    private let memory: RequestMemoryLimit
     private let counters: WebCounters
-    private var watch: ConnectionWatch
+    private var watch: ConnectionTimeouts
     private var hasKey = false
     /// The client sends its body only after `100 Continue`.
     private var isExpecting = false
@@ -43,11 +43,13 @@ final class ConnectionGuard: ChannelDuplexHandler {
     var meter: ArrivalMeter?
     var line: RequestLineEscaper?
 
-    init(_ limits: ConnectionWatch.Limits, door: WebDoor, memory: RequestMemory, counters: WebCounters) {
-        self.door = door
+    init(
+        _ limits: ConnectionTimeouts.Limits, gate: WebConnectionGate, memory: RequestMemoryLimit, counters: WebCounters
+    ) {
+        self.gate = gate
         self.memory = memory
         self.counters = counters
-        watch = ConnectionWatch(limits, at: .now())
+        watch = ConnectionTimeouts(limits, at: .now())
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -179,7 +181,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     // MARK: Ends
 
-    private func perform(_ action: ConnectionWatch.Action?) {
+    private func perform(_ action: ConnectionTimeouts.Action?) {
         guard let action, let context else { return }
         switch action {
         case .close(let reason):
@@ -193,7 +195,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         }
     }
 
-    private func refuse(_ reason: ConnectionWatch.Reason, _ context: ChannelHandlerContext) {
+    private func refuse(_ reason: ConnectionTimeouts.Reason, _ context: ChannelHandlerContext) {
         let isLate = reason == .time
         let text =
             isLate
@@ -228,7 +230,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     private func settle() {
         guard let context else { return }
-        door.note(context.channel, !hasKey ? .stranger : watch.wait == .request ? .resting : .busy)
+        gate.note(context.channel, !hasKey ? .stranger : watch.wait == .request ? .resting : .busy)
         watchTheClock()
     }
 
@@ -275,29 +277,29 @@ final class ArrivalMeter: ChannelInboundHandler {
 /// A web connection with its limits around Hummingbird's own channel.
 struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     /// The connection is one too many.
-    struct TurnedAway: Error {}
+    struct ConnectionRefused: Error {}
 
     /// Bytes of one reading from the wire: little, because all that it holds is decoded at once.
     private static var readBytes: Int { 16_384 }
 
     let base: Base
-    let limits: ConnectionWatch.Limits
-    let door: WebDoor
-    let memory: RequestMemory
+    let limits: ConnectionTimeouts.Limits
+    let gate: WebConnectionGate
+    let memory: RequestMemoryLimit
     let counters: WebCounters
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
         do {
-            guard door.admit(channel) else { throw TurnedAway() }
+            guard gate.admit(channel) else { throw ConnectionRefused() }
             try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
             try channel.syncOptions?.setOption(
                 .recvAllocator,
                 value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 2048, maximum: Self.readBytes))
-            let keeper = ConnectionGuard(limits, door: door, memory: memory, counters: counters)
-            let meter = ArrivalMeter(keeper)
+            let connectionGuard = ConnectionGuard(limits, gate: gate, memory: memory, counters: counters)
+            let meter = ArrivalMeter(connectionGuard)
             try channel.pipeline.syncOperations.addHandler(meter)
-            keeper.meter = meter
-            let bound = NIOLoopBound(keeper, eventLoop: channel.eventLoop)
+            connectionGuard.meter = meter
+            let bound = NIOLoopBound(connectionGuard, eventLoop: channel.eventLoop)
             return base.setup(channel: channel, logger: logger).map { value in
                 Self.place(bound.value, in: channel)
                 return value
@@ -309,14 +311,14 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     }
 
     /// The value of the base must be handled, whatever becomes of the connection: so there is no other way out of here.
-    private static func place(_ keeper: ConnectionGuard, in channel: any Channel) {
+    private static func place(_ connectionGuard: ConnectionGuard, in channel: any Channel) {
         do {
             let pipeline = channel.pipeline.syncOperations
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             let line = RequestLineEscaper()
             try pipeline.addHandler(line, position: .before(decoder))
-            keeper.line = line
-            try pipeline.addHandler(keeper, position: .after(decoder))
+            connectionGuard.line = line
+            try pipeline.addHandler(connectionGuard, position: .after(decoder))
         } catch {
             channel.close(promise: nil)
         }

@@ -9,18 +9,20 @@ struct ByteReader {
     /// The place of the next byte.
     var position: Int { index }
 
-    mutating func pass(_ count: Int) throws(MemoryCodingError) {
-        guard count <= remaining else { throw MemoryCodingError(description: "the memory ends at byte \(bytes.count)") }
+    mutating func pass(_ count: Int) throws(FenceStateCodingError) {
+        guard count <= remaining else {
+            throw FenceStateCodingError(description: "the memory ends at byte \(bytes.count)")
+        }
         index += count
     }
 
-    mutating func byte() throws(MemoryCodingError) -> UInt8 {
-        guard index < bytes.count else { throw MemoryCodingError(description: "the memory ends at byte \(index)") }
+    mutating func byte() throws(FenceStateCodingError) -> UInt8 {
+        guard index < bytes.count else { throw FenceStateCodingError(description: "the memory ends at byte \(index)") }
         defer { index += 1 }
         return bytes[index]
     }
 
-    mutating func unsigned() throws(MemoryCodingError) -> UInt64 {
+    mutating func unsigned() throws(FenceStateCodingError) -> UInt64 {
         var value: UInt64 = 0
         for shift in stride(from: UInt64(0), to: 64, by: 7) {
             let next = try byte()
@@ -28,28 +30,28 @@ struct ByteReader {
             value |= UInt64(next & 0x7F) << shift
             if next < 0x80 { return value }
         }
-        throw MemoryCodingError(description: "a number before byte \(index) is longer than 64 bits")
+        throw FenceStateCodingError(description: "a number before byte \(index) is longer than 64 bits")
     }
 
-    mutating func signed() throws(MemoryCodingError) -> Int64 {
+    mutating func signed() throws(FenceStateCodingError) -> Int64 {
         let value = try unsigned()
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
     /// A number that must fit in 32 bits.
-    mutating func number() throws(MemoryCodingError) -> Int32 {
+    mutating func number() throws(FenceStateCodingError) -> Int32 {
         let value = try signed()
         guard let number = Int32(exactly: value) else {
-            throw MemoryCodingError(description: "\(value) before byte \(index) is too large")
+            throw FenceStateCodingError(description: "\(value) before byte \(index) is too large")
         }
         return number
     }
 
     /// A count of things of which each takes at least so many bytes.
-    mutating func count(each least: Int) throws(MemoryCodingError) -> Int {
+    mutating func count(each least: Int) throws(FenceStateCodingError) -> Int {
         let value = try unsigned()
         guard value <= UInt64(remaining / least) else {
-            throw MemoryCodingError(description: "\(value) entries at byte \(index) do not fit")
+            throw FenceStateCodingError(description: "\(value) entries at byte \(index) do not fit")
         }
         return Int(value)
     }
@@ -78,7 +80,7 @@ struct ByteWriter {
 }
 
 /// Why a stored memory cannot be read.
-package struct MemoryCodingError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct FenceStateCodingError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
     package init(description: String) {

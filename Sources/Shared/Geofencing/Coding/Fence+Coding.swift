@@ -22,12 +22,12 @@ extension Fence {
     ///
     /// `isKnown`: a fence was made from the same bytes before.
     ///
-    /// - Throws: ``MemoryCodingError`` for bytes that no version of this program wrote, and for a fence that breaks a rule.
-    package init(id: Int32, encoded bytes: [UInt8], isKnown: Bool = false) throws(MemoryCodingError) {
+    /// - Throws: ``FenceStateCodingError`` for bytes that no version of this program wrote, and for a fence that breaks a rule.
+    package init(id: Int32, encoded bytes: [UInt8], isKnown: Bool = false) throws(FenceStateCodingError) {
         var reader = ByteReader(bytes)
         let version = try reader.byte()
         guard version == Self.version else {
-            throw MemoryCodingError(description: "fence \(id) has format \(version), not \(Self.version)")
+            throw FenceStateCodingError(description: "fence \(id) has format \(version), not \(Self.version)")
         }
         let revision = try reader.number()
         let areaRevision = try reader.number()
@@ -36,7 +36,7 @@ extension Fence {
         let revisedAt = Timestamp(milliseconds: try reader.signed())
         let definition = try reader.definition()
         guard reader.remaining == 0 else {
-            throw MemoryCodingError(description: "\(reader.remaining) bytes follow fence \(id)")
+            throw FenceStateCodingError(description: "\(reader.remaining) bytes follow fence \(id)")
         }
         self = try kept { () throws(FenceError) in
             try Fence(
@@ -57,7 +57,7 @@ extension FenceDefinition {
 
 extension ByteReader {
     /// Where the vertices of a fence are, from where its bytes begin.
-    mutating func lines() throws(MemoryCodingError) -> [FenceBytes.Line] {
+    mutating func lines() throws(FenceStateCodingError) -> [FenceBytes.Line] {
         _ = try byte()
         for _ in 0..<5 { _ = try signed() }
         var lines: [FenceBytes.Line] = []
@@ -67,11 +67,11 @@ extension ByteReader {
 }
 
 /// What breaks a rule was written by no version of this program, or by a later one.
-func kept<Value>(_ make: () throws(FenceError) -> Value) throws(MemoryCodingError) -> Value {
+func kept<Value>(_ make: () throws(FenceError) -> Value) throws(FenceStateCodingError) -> Value {
     do throws(FenceError) {
         return try make()
     } catch {
-        throw MemoryCodingError(description: error.description)
+        throw FenceStateCodingError(description: error.description)
     }
 }
 
@@ -182,16 +182,16 @@ extension ByteWriter {
 
 extension ByteReader {
     /// Passes over what of a definition stands before the end of its shape.
-    mutating func passShape(into lines: inout [FenceBytes.Line]) throws(MemoryCodingError) {
+    mutating func passShape(into lines: inout [FenceBytes.Line]) throws(FenceStateCodingError) {
         _ = try unsigned()
         try pass(try count(each: 1))
         try passDraft(into: &lines)
     }
 
-    mutating func definition() throws(MemoryCodingError) -> FenceDefinition {
+    mutating func definition() throws(FenceStateCodingError) -> FenceDefinition {
         let flags = try unsigned()
         guard flags & ~Part.all == 0 else {
-            throw MemoryCodingError(description: "a fence has unknown parts \(flags)")
+            throw FenceStateCodingError(description: "a fence has unknown parts \(flags)")
         }
         func has(_ part: UInt64) -> Bool { flags & part != 0 }
         let name = try text()
@@ -200,7 +200,7 @@ extension ByteReader {
         if has(Part.district) { fence.district = try text() }
         fence.rule = FenceRule(rawValue: try byte())
         if has(Part.stay) {
-            fence.stay = StayRule(
+            fence.stay = StayAlarmRule(
                 after: Int(try number()), every: has(Part.every) ? Int(try number()) : nil)
         }
         fence.settle = Int(try number())
@@ -224,18 +224,18 @@ extension ByteReader {
         return fence
     }
 
-    private mutating func watch(isEveryone: Bool) throws(MemoryCodingError) -> FenceWatch {
+    private mutating func watch(isEveryone: Bool) throws(FenceStateCodingError) -> FenceSubjects {
         let entityCount = try count(each: 1)
         var entities: [String] = []
         for _ in 0..<entityCount { entities.append(try text()) }
         guard !isEveryone else { return .everyone }
-        return try kept { () throws(FenceError) in try FenceWatch(entities) }
+        return try kept { () throws(FenceError) in try FenceSubjects(entities) }
     }
 
-    private mutating func reaction() throws(MemoryCodingError) -> FenceReaction {
+    private mutating func reaction() throws(FenceStateCodingError) -> FenceReaction {
         let name = try text()
         guard let action = FenceAction(rawValue: name) else {
-            throw MemoryCodingError(description: "'\(name)' is no action of a fence")
+            throw FenceStateCodingError(description: "'\(name)' is no action of a fence")
         }
         let isRemote = try byte() != 0
         let parameters = try text()
@@ -244,7 +244,7 @@ extension ByteReader {
         }
     }
 
-    private mutating func origin(hasLayer: Bool) throws(MemoryCodingError) -> FenceOrigin {
+    private mutating func origin(hasLayer: Bool) throws(FenceStateCodingError) -> FenceOrigin {
         let file = try text()
         let layer = hasLayer ? try text() : nil
         let (feature, attributes) = (try text(), try text())
@@ -253,7 +253,7 @@ extension ByteReader {
         }
     }
 
-    private mutating func validity() throws(MemoryCodingError) -> FenceValidity {
+    private mutating func validity() throws(FenceStateCodingError) -> FenceValidity {
         let flags = try byte()
         var validity = FenceValidity()
         if flags & 1 != 0 { validity.from = Timestamp(milliseconds: try signed()) }
@@ -261,7 +261,7 @@ extension ByteReader {
         let windowCount = try count(each: 3)
         for _ in 0..<windowCount {
             guard let window = WeeklyWindow(days: try byte(), from: try number(), to: try number()) else {
-                throw MemoryCodingError(description: "a weekly window has days or times that there are not")
+                throw FenceStateCodingError(description: "a weekly window has days or times that there are not")
             }
             validity.windows.append(window)
         }

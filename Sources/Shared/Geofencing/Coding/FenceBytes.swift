@@ -113,12 +113,12 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-    fileprivate mutating func lines(ofFenceAt start: Int) throws(MemoryCodingError) -> [FenceBytes.Line] {
+    fileprivate mutating func lines(ofFenceAt start: Int) throws(FenceStateCodingError) -> [FenceBytes.Line] {
         try pass(start)
         return try lines()
     }
 
-    fileprivate mutating func unpack(into bytes: inout [UInt8]) throws(MemoryCodingError) {
+    fileprivate mutating func unpack(into bytes: inout [UInt8]) throws(FenceStateCodingError) {
         bytes.reserveCapacity(Int(clamping: try unsigned()))
         for _ in 0..<(try count(each: 1)) {
             try unpackCounted(into: &bytes)
@@ -127,11 +127,11 @@ extension ByteReader {
         try unpackCounted(into: &bytes)
     }
 
-    private mutating func unpackCounted(into bytes: inout [UInt8]) throws(MemoryCodingError) {
+    private mutating func unpackCounted(into bytes: inout [UInt8]) throws(FenceStateCodingError) {
         for _ in 0..<(try count(each: 1)) { bytes.append(try byte()) }
     }
 
-    private mutating func unpackLine(into bytes: inout [UInt8]) throws(MemoryCodingError) {
+    private mutating func unpackLine(into bytes: inout [UInt8]) throws(FenceStateCodingError) {
         let count = try count(each: 1)
         let packing: Packing = try byte() == Packing.decimals.rawValue ? .decimals : .bits
         var last: (Int64, Int64) = (0, 0)

@@ -50,27 +50,27 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-    mutating func text() throws(MemoryCodingError) -> String {
+    mutating func text() throws(FenceStateCodingError) -> String {
         let length = try count(each: 1)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(length)
         for _ in 0..<length { bytes.append(try byte()) }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw MemoryCodingError(description: "a text is not UTF-8")
+            throw FenceStateCodingError(description: "a text is not UTF-8")
         }
         return text
     }
 
-    private mutating func double() throws(MemoryCodingError) -> Double {
+    private mutating func double() throws(FenceStateCodingError) -> Double {
         var bits: UInt64 = 0
         for shift in stride(from: UInt64(0), to: 64, by: 8) { bits |= UInt64(try byte()) << shift }
         return Double(bitPattern: bits)
     }
 
-    mutating func draft() throws(MemoryCodingError) -> ShapeDraft {
+    mutating func draft() throws(FenceStateCodingError) -> ShapeDraft {
         let code = try byte()
         guard let datum = Datum.allCases.first(where: { $0.code == code }) else {
-            throw MemoryCodingError(description: "\(code) is no datum")
+            throw FenceStateCodingError(description: "\(code) is no datum")
         }
         let buffer = try double()
         let kind = try byte()
@@ -89,13 +89,13 @@ extension ByteReader {
             outline = .polygon(parts)
         case 3: outline = .corridor(try line(), offset: try double())
         case 4: outline = .point(try place())
-        default: throw MemoryCodingError(description: "\(kind) is no kind of a shape")
+        default: throw FenceStateCodingError(description: "\(kind) is no kind of a shape")
         }
         return ShapeDraft(outline, datum: datum, buffer: buffer)
     }
 
     /// Passes over a draft. Appends where the vertices of each of its lines begin, and how many there are.
-    mutating func passDraft(into lines: inout [FenceBytes.Line]) throws(MemoryCodingError) {
+    mutating func passDraft(into lines: inout [FenceBytes.Line]) throws(FenceStateCodingError) {
         try pass(9)
         switch try byte() {
         case 1: try pass(24)
@@ -110,13 +110,13 @@ extension ByteReader {
         }
     }
 
-    private mutating func passLine(into lines: inout [FenceBytes.Line]) throws(MemoryCodingError) {
+    private mutating func passLine(into lines: inout [FenceBytes.Line]) throws(FenceStateCodingError) {
         let length = try count(each: 16)
         lines.append((start: position, count: length))
         try pass(16 * length)
     }
 
-    private mutating func line() throws(MemoryCodingError) -> [Degrees] {
+    private mutating func line() throws(FenceStateCodingError) -> [Degrees] {
         let length = try count(each: 16)
         var vertices: [Degrees] = []
         vertices.reserveCapacity(length)
@@ -124,7 +124,7 @@ extension ByteReader {
         return vertices
     }
 
-    private mutating func place() throws(MemoryCodingError) -> Degrees {
+    private mutating func place() throws(FenceStateCodingError) -> Degrees {
         Degrees(latitude: try double(), longitude: try double())
     }
 }
@@ -149,12 +149,12 @@ extension ShapeDraft {
 
     /// Not checked: ``shape()`` does.
     ///
-    /// - Throws: ``MemoryCodingError`` for bytes that no version of this program wrote.
-    package init(encoded bytes: [UInt8]) throws(MemoryCodingError) {
+    /// - Throws: ``FenceStateCodingError`` for bytes that no version of this program wrote.
+    package init(encoded bytes: [UInt8]) throws(FenceStateCodingError) {
         var reader = ByteReader(bytes)
         self = try reader.draft()
         guard reader.remaining == 0 else {
-            throw MemoryCodingError(description: "\(reader.remaining) bytes follow a shape")
+            throw FenceStateCodingError(description: "\(reader.remaining) bytes follow a shape")
         }
     }
 }

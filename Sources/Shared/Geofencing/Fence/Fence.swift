@@ -62,7 +62,7 @@ package struct Fence: Hashable, Sendable {
     }
 
     /// The same fence that watches others. No verdict depends on whom a fence watches, but the code of its group does.
-    package func watching(_ watch: FenceWatch) -> Fence {
+    package func watching(_ watch: FenceSubjects) -> Fence {
         var fence = self
         fence.definition.watch = watch
         return fence

@@ -11,7 +11,7 @@ package struct FenceDefinition: Hashable, Sendable {
     package var district: String?
     /// What is told. With `stay`, ``stay`` is needed.
     package var rule: FenceRule = .usual
-    package var stay: StayRule?
+    package var stay: StayAlarmRule?
     /// Seconds, ``settles``: enter and exit are told only when they have held for so long.
     package var settle = 0
     /// Whether an entity that is first seen inside makes an enter.
@@ -29,7 +29,7 @@ package struct FenceDefinition: Hashable, Sendable {
     /// Fences with the same group and watch are one more thing with alarms of its own.
     package var group: String?
     package var speedLimit: SpeedLimit?
-    package var watch: FenceWatch = .nobody
+    package var watch: FenceSubjects = .nobody
     /// At most one for each action.
     package var reactions: [FenceReaction] = []
     /// Whether the agent reports the alarms of this fence of its own to the server.
@@ -188,7 +188,7 @@ package struct FenceOrigin: Hashable, Sendable {
 }
 
 /// Whom a fence watches: nobody, some entities, or every entity of the service.
-package struct FenceWatch: Hashable, Sendable {
+package struct FenceSubjects: Hashable, Sendable {
     package let isEveryone: Bool
     /// In the order of their bytes, none twice; empty for nobody and for everyone.
     package let entities: [ExactName]

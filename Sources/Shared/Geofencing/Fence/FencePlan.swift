@@ -79,7 +79,7 @@ extension FencePlan {
     /// It lies apart from the plan, so that the plans of many usual fences are small: they are what judging reads most.
     private struct Particular: Hashable, Sendable {
         var through: Bool?
-        var stay: StayRule?
+        var stay: StayAlarmRule?
         var settle = 0
         var floor: FloorCode?
         var altitude: AltitudeRange?
@@ -113,7 +113,7 @@ extension FencePlan {
         set { change { $0.through = newValue } }
     }
 
-    package var stay: StayRule? {
+    package var stay: StayAlarmRule? {
         get { particular({ $0.stay }, usual: nil) }
         set { change { $0.stay = newValue } }
     }
@@ -179,7 +179,7 @@ package struct FenceRule: OptionSet, Hashable, Sendable {
 }
 
 /// When a stay is told: some time after the enter, once or again and again.
-package struct StayRule: Hashable, Sendable {
+package struct StayAlarmRule: Hashable, Sendable {
     /// Seconds after the enter, ``seconds``.
     package let after: Int
     /// Seconds between one stay and the next, ``seconds``; nil: once a visit.

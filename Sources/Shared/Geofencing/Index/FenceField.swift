@@ -70,7 +70,7 @@ package struct FenceField: Sendable {
     /// The fences that may matter to an entity at a point. `memory`: of the entity before the point. `plan`: makes a fence, the
     /// same one that was put in; nil when there is none of this number.
     package mutating func near(
-        _ point: FencePoint, _ memory: EntityMemory, plan: (Int32) -> FencePlan?
+        _ point: FencePoint, _ memory: EntityFenceState, plan: (Int32) -> FencePlan?
     ) -> FenceSet {
         if isCovered(point, memory) { return near }
         var wanted = Set(memory.pairs.map(\.fence))
@@ -85,7 +85,7 @@ package struct FenceField: Sendable {
         return near
     }
 
-    private func isCovered(_ point: FencePoint, _ memory: EntityMemory) -> Bool {
+    private func isCovered(_ point: FencePoint, _ memory: EntityFenceState) -> Bool {
         guard !covered.isEmpty else { return false }
         for box in Self.boxes(point, memory, traits, grownBy: 0)
         where !covered.contains(where: { $0.contains(box) }) { return false }
@@ -93,7 +93,7 @@ package struct FenceField: Sendable {
     }
 
     private static func boxes(
-        _ point: FencePoint, _ memory: EntityMemory, _ traits: FenceTraits, grownBy metres: Double
+        _ point: FencePoint, _ memory: EntityFenceState, _ traits: FenceTraits, grownBy metres: Double
     ) -> [TreeBox] {
         var found: [TreeBox] = []
         FenceSearch.visit(point, memory, traits, grownBy: metres) { box in
@@ -125,14 +125,14 @@ struct FenceSearch {
     private(set) var candidates: [Candidate] = []
     private var slots: [UInt32] = []
 
-    mutating func find(_ point: FencePoint, _ memory: EntityMemory, _ fences: FenceSet, own: FenceSet?) {
+    mutating func find(_ point: FencePoint, _ memory: EntityFenceState, _ fences: FenceSet, own: FenceSet?) {
         candidates.removeAll(keepingCapacity: true)
         gather(point, memory, fences, isOwn: false)
         if let own { gather(point, memory, own, isOwn: true) }
         sort()
     }
 
-    private mutating func gather(_ point: FencePoint, _ memory: EntityMemory, _ set: FenceSet, isOwn: Bool) {
+    private mutating func gather(_ point: FencePoint, _ memory: EntityFenceState, _ set: FenceSet, isOwn: Bool) {
         guard set.count > 0 else { return }
         slots.removeAll(keepingCapacity: true)
         if findsAll {
@@ -148,7 +148,7 @@ struct FenceSearch {
     /// The boxes in which a fence matters to a point, grown by so many metres more.
     @inline(__always)
     static func visit(
-        _ point: FencePoint, _ memory: EntityMemory, _ traits: FenceTraits, grownBy more: Double,
+        _ point: FencePoint, _ memory: EntityFenceState, _ traits: FenceTraits, grownBy more: Double,
         _ visit: (ShapeBox) -> Void
     ) {
         let margin = margin(of: traits, memory) + more
@@ -162,7 +162,7 @@ struct FenceSearch {
     }
 
     /// Metres around a way in which a fence matters.
-    static func margin(of traits: FenceTraits, _ memory: EntityMemory) -> Double {
+    static func margin(of traits: FenceTraits, _ memory: EntityFenceState) -> Double {
         // The last point of the strictest denoise: before there is one, places are unknown.
         let last = memory.lastPoint(denoise: traits.denoises.first ?? 0)
         let isSettled = last.map { $0.time >= traits.newestChange } ?? false

@@ -128,7 +128,7 @@ package struct FenceTrial: Hashable, Sendable {
                 plan.revisedAt = Timestamp(milliseconds: .min)
                 return plan
             })
-        var (judge, memory, alarms) = (FenceJudge(), EntityMemory(), [FenceAlarm]())
+        var (judge, memory, alarms) = (FenceJudge(), EntityFenceState(), [FenceAlarm]())
         var (judged, repeated) = (0, 0)
         // Stable: of two points of one time the first counts.
         let ordered = points.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }

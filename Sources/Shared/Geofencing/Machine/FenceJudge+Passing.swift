@@ -9,7 +9,7 @@ extension FenceJudge {
     /// `points` ascend in time. Returns how many of those from `start` on were judged so, the earliest ones; 0 says nothing.
     /// What is remembered is the same as if each of them had been judged alone.
     package mutating func passOver(
-        _ points: ArraySlice<FencePoint>, of memory: inout EntityMemory, by fences: FenceSet, own: FenceSet? = nil
+        _ points: ArraySlice<FencePoint>, of memory: inout EntityFenceState, by fences: FenceSet, own: FenceSet? = nil
     ) -> Int {
         guard memory.pairs.isEmpty, memory.overspeed == nil, let first = points.first else { return 0 }
         if let last = memory.lastTime, first.time <= last { return 0 }
@@ -32,7 +32,7 @@ extension FenceJudge {
     }
 
     private func remember(
-        _ run: ArraySlice<FencePoint>, in memory: inout EntityMemory, _ fences: FenceSet, _ own: FenceSet?
+        _ run: ArraySlice<FencePoint>, in memory: inout EntityFenceState, _ fences: FenceSet, _ own: FenceSet?
     ) {
         let denoises = Self.denoises(fences, own)
         if denoises.isEmpty, let last = run.last {
@@ -78,7 +78,7 @@ private struct PassedWay {
     private var (west, east) = (Int32.max, Int32.min)
 
     /// Nil when the points are not in the order of their times, or too far apart.
-    init?(_ run: ArraySlice<FencePoint>, after memory: EntityMemory) {
+    init?(_ run: ArraySlice<FencePoint>, after memory: EntityFenceState) {
         for point in memory.points { add(point.place) }
         var last: Timestamp?
         for point in run {

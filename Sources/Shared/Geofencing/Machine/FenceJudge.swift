@@ -17,7 +17,7 @@ package struct FenceJudge {
     }
     private var search = FenceSearch()
     var passing = PassingLength()
-    private var told = FenceTelling()
+    private var told = FenceAlarmCollector()
     private var steps: [(denoise: Int32, step: FenceStep)] = []
 
     package init() {}
@@ -27,7 +27,7 @@ package struct FenceJudge {
     /// `fences` are those of many entities, such as the fences over everybody; `own` those of this entity alone. No fence
     /// is in both. What is to be told is appended to `alarms`, in the order of its crossings.
     package mutating func judge(
-        _ point: FencePoint, of memory: inout EntityMemory, by fences: FenceSet, own: FenceSet? = nil,
+        _ point: FencePoint, of memory: inout EntityFenceState, by fences: FenceSet, own: FenceSet? = nil,
         into alarms: inout [FenceAlarm]
     ) -> Outcome {
         if let last = memory.lastTime, point.time <= last { return .late }
@@ -54,7 +54,7 @@ package struct FenceJudge {
 
     /// Fences near the way and remembered pairs, in the order of the fences.
     private mutating func judgePairs(
-        _ point: FencePoint, _ memory: inout EntityMemory, _ fences: FenceSet, _ own: FenceSet?
+        _ point: FencePoint, _ memory: inout EntityFenceState, _ fences: FenceSet, _ own: FenceSet?
     ) {
         let way = memory.points.first.map { Way(from: $0.place, to: point.place) }
         var index = 0
@@ -74,7 +74,7 @@ package struct FenceJudge {
     /// A fence near the way. Most are settled by their leaf: the entity stays outside, or inside with nothing due.
     private mutating func judge(
         _ index: inout Int, _ candidate: FenceSearch.Candidate, of set: FenceSet, _ point: FencePoint, _ way: Way?,
-        _ memory: inout EntityMemory
+        _ memory: inout EntityFenceState
     ) {
         let leaf = set.leaf(at: candidate.slot)
         let isKept = index < memory.pairs.count && memory.pairs[index].fence == candidate.fence
@@ -106,7 +106,7 @@ package struct FenceJudge {
 
     /// A remembered pair whose fence is not near the way, or is no more.
     private mutating func judgeKept(
-        _ index: inout Int, _ point: FencePoint, _ memory: inout EntityMemory, _ fences: FenceSet, _ own: FenceSet?
+        _ index: inout Int, _ point: FencePoint, _ memory: inout EntityFenceState, _ fences: FenceSet, _ own: FenceSet?
     ) {
         let fence = memory.pairs[index].fence
         if let own, let slot = own.slot(of: fence) {
@@ -119,7 +119,7 @@ package struct FenceJudge {
     }
 
     private mutating func judge(
-        _ index: inout Int, isKept: Bool, _ plan: FencePlan, _ point: FencePoint, _ memory: inout EntityMemory
+        _ index: inout Int, isKept: Bool, _ plan: FencePlan, _ point: FencePoint, _ memory: inout EntityFenceState
     ) {
         guard point.time >= plan.from, point.passes(denoise: plan.denoise) else {
             if isKept { index += 1 }
@@ -147,7 +147,7 @@ package struct FenceJudge {
     // MARK: Groups and speed
 
     private mutating func judgeGroups(
-        _ point: FencePoint, _ memory: EntityMemory, _ fences: FenceSet, _ own: FenceSet?
+        _ point: FencePoint, _ memory: EntityFenceState, _ fences: FenceSet, _ own: FenceSet?
     ) {
         guard !told.changes.isEmpty else { return }
         let step = FenceStep(from: memory.points.first, to: point)
@@ -161,7 +161,7 @@ package struct FenceJudge {
     }
 
     private mutating func judgeSpeed(
-        _ point: FencePoint, _ memory: inout EntityMemory, _ fences: FenceSet, _ own: FenceSet?
+        _ point: FencePoint, _ memory: inout EntityFenceState, _ fences: FenceSet, _ own: FenceSet?
     ) {
         // An episode ends also when its fence was the last one with a limit, and is gone.
         guard fences.hasSpeedLimits || own?.hasSpeedLimits ?? false || memory.overspeed != nil else { return }
@@ -180,7 +180,7 @@ package struct FenceJudge {
 }
 
 /// What the fences have to tell of one point, in the order of discovery.
-struct FenceTelling {
+struct FenceAlarmCollector {
     var alarms: [FenceAlarm] = []
     /// Changed places of fences that are in a group.
     var changes: [FenceChange] = []

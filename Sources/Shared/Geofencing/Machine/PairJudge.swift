@@ -11,7 +11,7 @@ struct PairJudge {
     private static let slowMargin = 20.0
 
     /// Appends what is told, in the order of discovery.
-    func judge(_ pair: inout FencePair, of plan: FencePlan, into told: inout FenceTelling) {
+    func judge(_ pair: inout FencePair, of plan: FencePlan, into told: inout FenceAlarmCollector) {
         // Time began anew before the visit did: the visit is counted from here.
         if pair.place == .in, pair.since > step.point.time { enter(&pair, of: plan, at: step.point.time) }
         if plan.isElsewhere(step.point) {
@@ -29,7 +29,7 @@ struct PairJudge {
 
     // MARK: The first place
 
-    private func find(_ pair: inout FencePair, of plan: FencePlan, _ told: inout FenceTelling) {
+    private func find(_ pair: inout FencePair, of plan: FencePlan, _ told: inout FenceAlarmCollector) {
         let signed = plan.shape.signedDistance(to: step.point.place)
         guard signed.magnitude > step.error || pair.tries >= Self.mostTries else {
             pair.tries += 1
@@ -52,7 +52,7 @@ struct PairJudge {
 
     // MARK: In and out
 
-    private func leaveAtOnce(_ pair: inout FencePair, of plan: FencePlan, _ told: inout FenceTelling) {
+    private func leaveAtOnce(_ pair: inout FencePair, of plan: FencePlan, _ told: inout FenceAlarmCollector) {
         if pair.place == .unknown { pair.place = .out }
         pair.sign = nil
         guard pair.isInside else { return }
@@ -60,7 +60,7 @@ struct PairJudge {
         change(&pair, of: plan, Crossing(between: earliest, and: step.point.time, causing: step.point), &told)
     }
 
-    private func judgeOutside(_ pair: inout FencePair, of plan: FencePlan, _ told: inout FenceTelling) {
+    private func judgeOutside(_ pair: inout FencePair, of plan: FencePlan, _ told: inout FenceAlarmCollector) {
         guard plan.shape.contains(step.point.place) else {
             if pair.sign == nil { visitBetween(&pair, of: plan, &told) }
             pair.sign = nil
@@ -81,7 +81,7 @@ struct PairJudge {
         return plan.shape.signedDistance(to: step.point.place) + min(step.error, plan.shape.width / 4) <= 0
     }
 
-    private func judgeInside(_ pair: inout FencePair, of plan: FencePlan, _ told: inout FenceTelling) {
+    private func judgeInside(_ pair: inout FencePair, of plan: FencePlan, _ told: inout FenceAlarmCollector) {
         let signed = plan.shape.signedDistance(to: step.point.place)
         guard signed > 0 else {
             pair.sign = nil
@@ -114,7 +114,7 @@ struct PairJudge {
     }
 
     /// Outside before and after, and inside between: a visit when it is deeper than both points' errors.
-    private func visitBetween(_ pair: inout FencePair, of plan: FencePlan, _ told: inout FenceTelling) {
+    private func visitBetween(_ pair: inout FencePair, of plan: FencePlan, _ told: inout FenceAlarmCollector) {
         guard plan.countsThrough, step.isCredible, let way = step.travelledWay(for: plan),
             let part = plan.shape.passage(of: way).longest
         else { return }
@@ -133,7 +133,7 @@ struct PairJudge {
 // What a verdict makes of a pair, and what is told of it.
 extension PairJudge {
     /// The entity is on the other side. It is told when that has held for the fence's settle time.
-    func change(_ pair: inout FencePair, of plan: FencePlan, _ crossing: Crossing, _ told: inout FenceTelling) {
+    func change(_ pair: inout FencePair, of plan: FencePlan, _ crossing: Crossing, _ told: inout FenceAlarmCollector) {
         if let held = pair.held {
             pair.held = nil
             // Not held for long enough: as if neither had been.
@@ -148,13 +148,15 @@ extension PairJudge {
     }
 
     /// Tells a change that has held for long enough.
-    func settle(_ pair: inout FencePair, of plan: FencePlan, _ told: inout FenceTelling) {
+    func settle(_ pair: inout FencePair, of plan: FencePlan, _ told: inout FenceAlarmCollector) {
         guard let held = pair.held, step.point.time.milliseconds(since: held.time) >= plan.settleTime else { return }
         pair.held = nil
         tell(&pair, of: plan, held, &told)
     }
 
-    private func tell(_ pair: inout FencePair, of plan: FencePlan, _ crossing: Crossing, _ told: inout FenceTelling) {
+    private func tell(
+        _ pair: inout FencePair, of plan: FencePlan, _ crossing: Crossing, _ told: inout FenceAlarmCollector
+    ) {
         guard pair.place == .in else {
             enter(&pair, of: plan, at: crossing.time)
             if plan.tells(.enter, at: crossing.time) {
@@ -180,14 +182,14 @@ extension PairJudge {
         pair.nextStay = plan.stay.map { time.adding(milliseconds: Int64($0.after) * 1000) }
     }
 
-    func note(_ plan: FencePlan, isEnter: Bool, crossing: Crossing?, _ told: inout FenceTelling) {
+    func note(_ plan: FencePlan, isEnter: Bool, crossing: Crossing?, _ told: inout FenceAlarmCollector) {
         guard let group = plan.group else { return }
         told.changes.append(FenceChange(fence: plan.id, group: group, isEnter: isEnter, crossing: crossing, plan: plan))
     }
 
     // MARK: Stays
 
-    private func tellStays(_ pair: inout FencePair, of plan: FencePlan, _ told: inout FenceTelling) {
+    private func tellStays(_ pair: inout FencePair, of plan: FencePlan, _ told: inout FenceAlarmCollector) {
         guard pair.place == .in, pair.nextStay != nil else { return }
         let limit = pair.held?.earliest ?? pair.sign?.earliest ?? step.point.time
         tellStays(&pair, of: plan, until: limit, &told)
@@ -195,7 +197,7 @@ extension PairJudge {
 
     /// Tells the latest stay that is due, with the number of those that were due before it.
     private func tellStays(
-        _ pair: inout FencePair, of plan: FencePlan, until limit: Timestamp, _ told: inout FenceTelling
+        _ pair: inout FencePair, of plan: FencePlan, until limit: Timestamp, _ told: inout FenceAlarmCollector
     ) {
         guard let stay = plan.stay, let due = pair.nextStay, due <= limit else { return }
         let every = stay.every.map { Int64($0) * 1000 }

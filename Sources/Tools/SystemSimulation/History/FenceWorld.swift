@@ -9,7 +9,7 @@ struct FenceWorld {
     var dice: DiskDice
     /// Nil: no fence has a floor, and nobody says on which one the vehicle is.
     var floors: DiskDice?
-    let route: Route
+    let route: FencedRoute
     /// The vehicle has fences of its own.
     let hasOwn: Bool
     /// The operator has fences at the server.
@@ -20,9 +20,9 @@ struct FenceWorld {
     let way = TrueWay()
     var own: OwnFenceModel
     var findings: FindingModel
-    var court: FenceCourt
+    var serverFenceModel: ServerFenceModel
     /// What the journal of the process remembered of fences when it was opened.
-    var states: [FenceState] = []
+    var states: [JournalFenceState] = []
     /// The disk has kept the vehicle from points that it gathered: from then on its places may be others than the server's.
     var mayDiffer = false
     /// The journal could not be read when the process began.
@@ -33,8 +33,8 @@ struct FenceWorld {
         var dice = DiskDice(seed: seed &* 0x2545_F491_4F6C_DD1D ^ 0xFE9C_E5FE_9CE5)
         guard Int.random(in: 0..<100, using: &dice) < share else { return nil }
         profile.addFences()
-        route = Route(seed: dice.next())
-        (own, court) = (OwnFenceModel(way), FenceCourt(way))
+        route = FencedRoute(seed: dice.next())
+        (own, serverFenceModel) = (OwnFenceModel(way), ServerFenceModel(way))
         let kind = Int.random(in: 0..<5, using: &dice)
         (hasOwn, hasServers) = (kind < 3, kind > 1)
         pace = [20_000, 60_000, 300_000].randomElement(using: &dice) ?? 60_000

@@ -2,10 +2,10 @@ internal import AgentControl
 internal import AgentLogic
 internal import AgentRuntime
 internal import ConfigurationFile
+internal import DiskRing
 internal import GNSSFeed
 internal import Logging
 internal import NIOCore
-internal import TrackCache
 internal import TrackModel
 internal import TrackTestKit
 internal import TrackWire
@@ -86,9 +86,9 @@ extension History {
         let feeds = SimulatedFeedSource()
         let connector = SimulatedConnector(
             network: network, clock: clock, certificateFrom: Self.beginning - 86_400_000)
-        let logHandler = WatchingLog(NIOLoopBound(self, eventLoop: loop), process)
+        let logHandler = ObservingLog(NIOLoopBound(self, eventLoop: loop), process)
         let log = Logger(label: "agent") { _ in logHandler }
-        var reading = RememberedStateReading.absent
+        var reading = DurableStateReading.absent
         var (alarms, hooks): (SimulatedAlarms?, SimulatedHooks?)
         var opened: (executor: SimulatedCacheDisk, opening: OpenedAgent)?
         do {
@@ -98,25 +98,25 @@ extension History {
                 + "[parking]\ndelay = \(profile.parkingDelay)\ninterval = \(profile.parkingInterval)\n"
                 + profile.alarmConfiguration
             let configuration = try AgentConfiguration.read(ConfigurationReader(text: text, path: "/etc/agent.toml"))
-            reading = StateFile(directory: SimulatedMemory.directory, files: disk).read()
+            reading = StateFile(directory: SimulatedStateDisk.directory, files: disk).read()
             var executor: SimulatedCacheDisk?
             let opening = try OpenedAgent(configuration, remembered: reading, log: log) { options in
                 var options = options
                 options.segmentBytes = profile.segmentBytes
                 options.memoryLimit = profile.memoryLimit
                 if let limit = profile.ringLimit { options.limit = limit }
-                let cache = try TrackCache(
+                let cache = try DiskRing(
                     directory: "/var/cache", options: options, fileSystem: disk, now: now
                 ) { [unowned self] in StreamID.random(using: &dice) }
                 let made = SimulatedCacheDisk(cache: cache, disk: disk, loop: loop, process: process)
                 executor = made
                 (alarms, hooks) = openAlarms(made, process)
-                let surroundings = Surroundings(
+                let dependencies = AgentDependencies(
                     clock: clock, connector: connector, feeds: feeds, disk: made,
-                    memory: SimulatedStateKeeper(executor: made, disk: disk, memory: memory), seed: dice.next(),
+                    stateStore: SimulatedStateStore(executor: made, disk: disk, memory: memory), seed: dice.next(),
                     boot: "start \(starts)", alarms: alarms, hooks: hooks, fences: openFences(made),
                     serverFences: openServerFences(made))
-                return (surroundings, CacheSnapshot(cache))
+                return (dependencies, CacheSnapshot(cache))
             }
             opened = executor.map { ($0, opening) }
         } catch {
@@ -166,7 +166,7 @@ extension History {
 
     /// The newest point that stands on the disk, as the ring must have found it.
     private func newestPoint(
-        _ cache: TrackCache, _ found: RingContent
+        _ cache: DiskRing, _ found: RingContent
     ) throws(Violation) -> (entity: String, time: Int64)? {
         let told = cache.recovery.newest.map { ($0.entity, $0.time) }
         let newest = found.points.last.map { ($0.entity, $0.fix.time.milliseconds) }
@@ -215,7 +215,7 @@ extension History {
         }
     }
 
-    private func checkMemory(_ cache: TrackCache) throws(Violation) {
+    private func checkMemory(_ cache: DiskRing) throws(Violation) {
         let usage = cache.usage
         // What is not synchronised may be a quarter of a MiB, whatever the disk does.
         let bound = max(usage.memoryLimit, 256 * 1024) + 4096
@@ -229,8 +229,8 @@ extension History {
     }
 
     /// Looks at a disk of the vehicle from outside.
-    static func makeWitness(_ disk: DiskSimulation) -> DiskWitness {
-        DiskWitness(disk, directory: "/var/cache") { payload, _ in try? PointRecord.decode(payload) }
+    static func makeWitness(_ disk: DiskSimulation) -> RingFileObserver {
+        RingFileObserver(disk, directory: "/var/cache") { payload, _ in try? PointRecord.decode(payload) }
     }
 
     // MARK: Death
@@ -278,7 +278,7 @@ extension History {
         loop.execute { [unowned self] in checkGathered(box) }
     }
 
-    private func deliver(_ report: PlainReport, _ watch: SimulatedWatch, _ box: AgentBox) {
+    private func deliver(_ report: PlainReport, _ watch: SimulatedOpenFeed, _ box: AgentBox) {
         loop.execute { [unowned self] in
             guard box.feeds.open === watch, box.process.isAlive else { return }
             choose(grid.report(report, clocks))

@@ -24,7 +24,7 @@ extension History {
         }
         guard disk.hasPower else { return (nil, nil) }
         alarms.isRefusing = false
-        journalPatience = PatienceModel(refusals: refusedJournalReads)
+        journalPatience = ReadRetryModel(refusals: refusedJournalReads)
         check { () throws(Violation) in
             let (visible, kept) = journalBytes
             if profile.hasPushes {
@@ -33,7 +33,7 @@ extension History {
             try fences?.findings.processStarts(visible, durable: kept, hooks: hooks?.names ?? [])
         }
         let journal = AlarmJournal(
-            directory: SimulatedMemory.directory,
+            directory: SimulatedStateDisk.directory,
             options: AlarmJournal.Options(limit: profile.journalLimit, retention: profile.alarmRetention),
             fileSystem: disk, now: now)
         openedFenceJournal(journal)
@@ -116,7 +116,7 @@ extension History {
     /// By the server's clock.
     private var serverTime: Int64 { trueTime + 2000 }
 
-    func watchPushes(_ frames: FrameWatch) {
+    func watchPushes(_ frames: FrameChecker) {
         frames.onPush = { [unowned self] id in
             note("the server sends push \(id)")
             fences?.findings.sent(id)
@@ -151,7 +151,7 @@ extension History {
         }
     }
 
-    func watchPushes(_ watch: StoreWatch) {
+    func watchPushes(_ watch: StoreObserver) {
         watchFences(watch)
         guard profile.hasPushes else { return }
         watch.hasPushes = true
@@ -190,7 +190,7 @@ extension History {
     /// `former`: the sequence through which the batch's stream was stored before.
     func pushesQueued(with batch: IngestBatch, after former: UInt64) {
         guard !batch.pushes.isEmpty else { return }
-        server?.watch.hasNews = true
+        server?.watch.hasNotices = true
         alarms.pushes.stored(batch, after: former, at: now)
     }
 
@@ -224,12 +224,12 @@ extension History {
             guard medium.value.hasPower else { return watch.value.powerFailed() }
             guard queued != nil else { return }
             history.value.alarms.pushes.queued(serial, at: history.value.now)
-            history.value.server?.watch.hasNews = true
+            history.value.server?.watch.hasNotices = true
         }
     }
 
     /// As the server's upkeep does.
-    func removeOldPushes(_ store: WatchedStore) async {
+    func removeOldPushes(_ store: ObservedStore) async {
         guard profile.hasPushes else { return }
         let time = Timestamp(milliseconds: serverTime - profile.pushLife)
         _ = try? await store.removePushes(before: time, limit: 1000)

@@ -1,10 +1,10 @@
 internal import AgentControl
 internal import AgentLogic
 internal import AgentRuntime
+internal import DiskRing
 internal import Gateway
 internal import JSON
 internal import NIOCore
-internal import TrackCache
 internal import TrackModel
 internal import TrackTestKit
 
@@ -115,7 +115,7 @@ extension History {
 
     private func watch<Reply: DurableReply>(
         _ reply: EventLoopFuture<Reply>, _ box: AgentBox, _ what: String,
-        _ change: @escaping (inout ToldTarget) -> Void
+        _ change: @escaping (inout CommandedTarget) -> Void
     ) {
         note(what)
         let command = target.asked(change)

@@ -14,13 +14,13 @@ internal import TrackTestKit
 extension History {
     // MARK: A process
 
-    func openFences(_ executor: SimulatedCacheDisk) -> FenceStore? {
+    func openFences(_ executor: SimulatedCacheDisk) -> LocalFenceStore? {
         guard fences != nil, disk.hasPower else { return nil }
-        let keeper = SimulatedFences(executor: executor, disk: disk, memory: memory)
-        keeper.onRead = { [unowned self] found in
+        let writer = SimulatedFences(executor: executor, disk: disk, memory: memory)
+        writer.onRead = { [unowned self] found in
             check { () throws(Violation) in try fences?.own.fileRead(found) }
         }
-        let found = RecalledFences(FenceFile(directory: SimulatedMemory.directory, files: disk))
+        let found = LoadedLocalFences(FenceFile(directory: SimulatedStateDisk.directory, files: disk))
         guard disk.hasPower else { return nil }
         let states = fences?.states ?? []
         let standing = witness.content()
@@ -29,15 +29,15 @@ extension History {
         check { () throws(Violation) in
             try fences?.own.processStarts(found, memories: ownMemories(states), ring: ring)
         }
-        return FenceStore(keeper: keeper, found: found, states: states)
+        return LocalFenceStore(writer: writer, found: found, states: states)
     }
 
     func openServerFences(_ executor: SimulatedCacheDisk) -> ServerFenceStore? {
         guard fences != nil, disk.hasPower, older?.isOlder(.agent) != true else { return nil }
-        let found = RecalledServerFences(ServerFenceFile(directory: SimulatedMemory.directory, files: disk))
+        let found = LoadedServerFences(ServerFenceFile(directory: SimulatedStateDisk.directory, files: disk))
         if hasServerJudgedMore { fences?.mayDiffer = true }
         return ServerFenceStore(
-            keeper: SimulatedServerFences(executor: executor, disk: disk, memory: memory), found: found,
+            writer: SimulatedServerFences(executor: executor, disk: disk, memory: memory), found: found,
             states: fences?.states ?? [])
     }
 
@@ -51,10 +51,10 @@ extension History {
         return ledger.entries.contains { $0.isStored && $0.fix.time.milliseconds > known[$0.entity] ?? .min }
     }
 
-    private func ownMemories(_ states: [FenceState]) -> [String: EntityMemory] {
-        var memories: [String: EntityMemory] = [:]
+    private func ownMemories(_ states: [JournalFenceState]) -> [String: EntityFenceState] {
+        var memories: [String: EntityFenceState] = [:]
         for state in states where state.service == nil {
-            memories[state.entity] = try? EntityMemory(encoded: state.memory)
+            memories[state.entity] = try? EntityFenceState(encoded: state.memory)
         }
         return memories
     }
@@ -68,7 +68,7 @@ extension History {
     }
 
     /// The agent goes on from what the journal remembers.
-    private func checkFound(_ states: [FenceState], isUnread: Bool) {
+    private func checkFound(_ states: [JournalFenceState], isUnread: Bool) {
         guard !isUnread, disk.hasPower, let there = fences?.findings.states else { return }
         let found = Set(states.map { "\($0.entity) \($0.service != nil) \($0.time)" })
         let expected = Set(there.map { "\(String(decoding: $0.entity, as: UTF8.self)) \($0.isServers) \($0.time)" })
@@ -111,7 +111,7 @@ extension History {
     static func options(_ settings: AgentSettings) -> LocationOptions {
         LocationOptions(
             desiredAccuracy: settings.desiredAccuracy, distanceFilter: settings.distanceFilter,
-            activity: AgentLogic.Activity(rawValue: settings.activity.rawValue) ?? .other)
+            activity: AgentLogic.TravelActivity(rawValue: settings.activity.rawValue) ?? .other)
     }
 
     /// Where the vehicle is at this epoch.
@@ -187,7 +187,7 @@ extension History {
         switch kind {
         case 0, 1:
             let definition = world.onFloor(
-                draft.definition(&world.dice, isLocal: true, among: FenceCourt.entities))
+                draft.definition(&world.dice, isLocal: true, among: ServerFenceModel.entities))
             let expected = world.own.nextFence
             let change = world.own.create(definition, at: now)
             fences = world
@@ -200,7 +200,7 @@ extension History {
             }
         case 2:
             guard let old = world.own.fences[number]?.fence.definition else { return }
-            let definition = world.onFloor(draft.edited(old, &world.dice, among: FenceCourt.entities))
+            let definition = world.onFloor(draft.edited(old, &world.dice, among: ServerFenceModel.entities))
             let change = world.own.update(number, definition, at: now)
             fences = world
             note("own fence \(number) is changed")
@@ -236,7 +236,9 @@ extension History {
         guard !earlyMayDiffer else { return }
         let entity = box?.agent.status().service.entity ?? ""
         let open = fences?.findings.unconfirmedFences(of: entity) ?? []
-        guard !open.contains(where: { fences?.court.hasBecomeEveryones($0, for: entity) ?? false }) else { return }
+        guard !open.contains(where: { fences?.serverFenceModel.hasBecomeEveryones($0, for: entity) ?? false }) else {
+            return
+        }
         fail(
             Violation(
                 guarantee: .fences,
@@ -276,7 +278,7 @@ extension History {
     /// What is still to happen, in words.
     var openFences: String {
         guard let fences, let entity = box?.agent.status().service.entity else { return "" }
-        let pushes = fences.court.waiting(for: entity, without: fences.findings.acknowledged)
+        let pushes = fences.serverFenceModel.waiting(for: entity, without: fences.findings.acknowledged)
         let open = fences.findings.open(
             of: entity, withEarly: areReportsTaken || !earlyMayDiffer, withReports: areReportsTaken)
         var words: [String] = []
@@ -302,8 +304,8 @@ extension History {
         summary.alarmsBeforeDisk = fences.findings.toldBeforeDurable
         summary.earlyAlarms = fences.findings.toldEarly
         summary.alarmsByPush = fences.findings.toldByPush - alarms.toldCount
-        summary.serverAlarms = fences.court.history.count
-        summary.alarmsReported = fences.court.reported
+        summary.serverAlarms = fences.serverFenceModel.history.count
+        summary.alarmsReported = fences.serverFenceModel.reported
         summary.hookRuns = fences.findings.hookRuns
     }
 }

@@ -30,7 +30,7 @@ extension History {
     }
 
     /// A connection stands between an agent and a server of which one is older.
-    func watchOlder(_ box: AgentBox, _ machine: ServerMachine, _ frames: FrameWatch, _ socket: VirtualSocket) {
+    func watchOlder(_ box: AgentBox, _ machine: ServerMachine, _ frames: FrameChecker, _ socket: VirtualSocket) {
         let isAgents = box.isOlder
         guard isAgents || machine.isOlder else {
             box.connector.rewrite = nil

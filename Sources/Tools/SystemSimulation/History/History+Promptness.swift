@@ -1,9 +1,9 @@
 internal import AgentControl
 internal import AgentLogic
 internal import AgentRuntime
+internal import DiskRing
 internal import Gateway
 internal import NIOCore
-internal import TrackCache
 internal import TrackModel
 internal import TrackTestKit
 

@@ -6,8 +6,8 @@ internal import TrackTestKit
 struct Restoring {
     fileprivate struct Kept {
         let store: StoreModel
-        let points: StoredPoints
-        let court: FenceCourt
+        let points: RestoredPoints
+        let serverFenceModel: ServerFenceModel
         let acknowledged: Set<UInt64>
         /// Early alarms that the vehicle had found.
         let early: Set<UInt64>
@@ -74,7 +74,8 @@ extension History {
         guard let fences else { return }
         note("a backup of the store is made, with \(store.count) points")
         restoring?.kept = Restoring.Kept(
-            store: store, points: ledger.storedPoints, court: fences.court, acknowledged: fences.findings.acknowledged,
+            store: store, points: ledger.storedPoints, serverFenceModel: fences.serverFenceModel,
+            acknowledged: fences.findings.acknowledged,
             early: Set(fences.findings.early.keys))
     }
 
@@ -100,12 +101,12 @@ extension History {
         self.restoring?.isPutBack = true
         if !earlyMayDiffer, let fences {
             // The server does not know by which fences the vehicle judged after a change that the server has lost.
-            let isKnown = fences.court.version == kept.court.version
+            let isKnown = fences.serverFenceModel.version == kept.serverFenceModel.version
             self.restoring?.found = isKnown ? Set(fences.findings.early.keys) : kept.early
         }
         store = kept.store
         ledger.serverRestored(kept.points, told: restoring.told)
-        fences?.court = kept.court
+        fences?.serverFenceModel = kept.serverFenceModel
         fences?.findings.serverRestored(kept.acknowledged)
         // The points behind what is lost may be judged otherwise: from places, and by fences, of before.
         fences?.mayDiffer = true
@@ -113,7 +114,7 @@ extension History {
         after(5000) { $0.startServer() }
     }
 
-    func watchPromises(_ frames: FrameWatch) {
+    func watchPromises(_ frames: FrameChecker) {
         guard restoring != nil else { return }
         frames.onPromise = { [unowned self] stream, sequence in
             if restoring?.isPutBack == false { restoring?.told(stream, through: sequence) }

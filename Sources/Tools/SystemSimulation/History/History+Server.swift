@@ -10,11 +10,11 @@ internal import TrackWire
 
 /// One process of the server.
 final class ServerMachine {
-    let watch: StoreWatch
+    let watch: StoreObserver
     /// Nil until the store is open.
     var core: GatewayCore?
     var ingest: IngestWriter?
-    var store: WatchedStore?
+    var store: ObservedStore?
     var sockets: [VirtualSocket] = []
     var isStopping = false
     /// It is on the terms of an older program.
@@ -23,7 +23,7 @@ final class ServerMachine {
     /// Looks for pushes.
     var watching: Task<Void, Never>?
 
-    init(watch: StoreWatch) {
+    init(watch: StoreObserver) {
         self.watch = watch
     }
 }
@@ -34,7 +34,7 @@ extension History {
 
     func startServer() {
         guard server == nil else { return }
-        let watch = StoreWatch()
+        let watch = StoreObserver()
         let machine = ServerMachine(watch: watch)
         server = machine
         machine.isOlder = older?.isOlder(.server) ?? false
@@ -82,8 +82,8 @@ extension History {
             guard medium.value.hasPower else { return history.value.serverLosesPower() }
             guard let store else { return history.value.storeStaysClosed() }
             history.value.serve(
-                served.value, WatchedStore(store, watch: bound, executor: executor, sleep: sleep),
-                judging: WatchedStore(store, watch: bound, executor: executor, isJudges: true, sleep: sleep))
+                served.value, ObservedStore(store, watch: bound, executor: executor, sleep: sleep),
+                judging: ObservedStore(store, watch: bound, executor: executor, isJudges: true, sleep: sleep))
         }
         Task(executorPreference: executor, operation: work)
     }
@@ -101,7 +101,7 @@ extension History {
         }
     }
 
-    private func serve(_ machine: ServerMachine, _ store: WatchedStore, judging: WatchedStore) {
+    private func serve(_ machine: ServerMachine, _ store: ObservedStore, judging: ObservedStore) {
         guard machine.watch.isAlive else { return }
         let quiet = Logger(label: "server") { _ in SwiftLogNoOpLogHandler() }
         let clock = NIOLoopBound(self, eventLoop: loop)
@@ -133,7 +133,7 @@ extension History {
         guard let machine = server, let core = machine.core, !machine.isStopping else { return nil }
         guard let service = ServiceID(rawValue: Self.serviceID) else { return nil }
         let socket = VirtualSocket(side: .server, loop: loop)
-        let frames = FrameWatch(
+        let frames = FrameChecker(
             service: service, windowBatches: profile.windowBatches, windowBytes: profile.windowBytes,
             time: { [unowned self] in Timestamp(milliseconds: trueTime) }, model: { [unowned self] in store })
         frameWatches.append(frames)

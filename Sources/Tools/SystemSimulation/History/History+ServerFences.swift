@@ -19,7 +19,7 @@ extension History {
         let draft = FenceDraft(around: receiver.route ?? world.route, at: trueTime)
         let known = store.points.keys.sorted()
         let fresh = world.onFloor(draft.definition(&world.dice, isLocal: false, among: known))
-        let numbers = world.court.numbers
+        let numbers = world.serverFenceModel.numbers
         let kind =
             numbers.count >= FenceWorld.most ? 3 : numbers.count < 2 ? 0 : Int.random(in: 0..<5, using: &world.dice)
         let number = numbers.randomElement(using: &world.dice) ?? 0
@@ -59,42 +59,42 @@ extension History {
     /// The fences as they are now. Nothing else happens at the store meanwhile.
     func lookAtFences(of store: any TrackStore) async {
         guard fences != nil, let service = ServiceID(rawValue: Self.serviceID) else { return }
-        var watched: [String: [Int32: WatchedFence]] = [:]
+        var watched: [String: [Int32: SubjectFence]] = [:]
         var version: Int64 = 0
-        for entity in FenceCourt.entities {
+        for entity in ServerFenceModel.entities {
             let found = try? await store.fences(
                 watching: EntityKey(service: service, name: entity), page: Page(offset: 0, limit: 1000))
             guard let found else { return }
             version = found.version
             watched[entity] = Dictionary(found.fences.map { ($0.record.fence.id, $0) }) { first, _ in first }
         }
-        fences?.court.took(FenceCourt.Snapshot(version: version, watched: watched))
+        fences?.serverFenceModel.took(ServerFenceModel.Snapshot(version: version, watched: watched))
     }
 
     // MARK: Judging
 
-    func watchFences(_ watch: StoreWatch) {
+    func watchFences(_ watch: StoreObserver) {
         guard fences != nil else { return }
         watch.hasPushes = true
-        watch.hasNews = true
+        watch.hasNotices = true
         watch.settle = { $0 }
         watch.handOut = { [unowned self] push, entity in fencePush(push, to: entity) }
-        watch.onJudgeHearing = { [unowned self] in fences?.court.judgeHears() }
+        watch.onJudgeHearing = { [unowned self] in fences?.serverFenceModel.judgeHears() }
     }
 
     /// The store gives a session a push that is no message.
     func fencePush(_ push: PendingPush, to entity: String) -> PendingPush {
-        check { () throws(Violation) in try fences?.court.handedOut(push, to: entity) }
+        check { () throws(Violation) in try fences?.serverFenceModel.handedOut(push, to: entity) }
         return push
     }
 
     func fencesStored(_ batch: IngestBatch, new: [TrackPoint]) throws(Violation) {
         guard fences != nil else { return }
-        if !batch.alarms.isEmpty { server?.watch.hasNews = true }
+        if !batch.alarms.isEmpty { server?.watch.hasNotices = true }
         for caused in batch.alarms {
             note("the server stores \(caused.alarm.action.rawValue) of fence \(caused.alarm.fence) by \(batch.entity)")
         }
-        try fences?.court.stored(batch, new: new)
+        try fences?.serverFenceModel.stored(batch, new: new)
     }
 
     /// What a store has of alarms, stale ones too.
@@ -121,8 +121,8 @@ extension History {
             guard let fences, let stored else {
                 throw Violation(guarantee: .fences, detail: "the server's history of alarms cannot be read")
             }
-            try fences.court.compare(stored)
-            let ids = Set(fences.court.history.map { UInt64($0.key.pushID(to: $0.value)) })
+            try fences.serverFenceModel.compare(stored)
+            let ids = Set(fences.serverFenceModel.history.map { UInt64($0.key.pushID(to: $0.value)) })
             guard let entity = box?.agent.status().service.entity else { return }
             try checkRestored(ids, entity)
             let lost = fences.findings.early.first { $0.value == entity && !ids.contains($0.key) }

@@ -1,6 +1,6 @@
 // Sessions of the server: each login ends the session that its stream had before.
 extension History {
-    func watchSessions(_ frames: FrameWatch, _ socket: VirtualSocket, _ machine: ServerMachine) {
+    func watchSessions(_ frames: FrameChecker, _ socket: VirtualSocket, _ machine: ServerMachine) {
         frames.onWelcome = { [unowned self, unowned socket, weak machine] stream in
             let former = machine?.sessions.welcomed(socket, stream) ?? []
             guard !former.isEmpty else { return }

@@ -8,7 +8,7 @@ internal import TrackTestKit
 
 // The server's machine loses power: what it acknowledged is in the store after the cut, once.
 extension History {
-    func watchPower(_ watch: StoreWatch) {
+    func watchPower(_ watch: StoreObserver) {
         watch.hasPower = { [unowned self] in medium.hasPower }
         watch.onInterruption = { [unowned self] in interrupted += $0 }
         watch.onPowerFailure = { [unowned self] in serverLosesPower() }
@@ -96,7 +96,7 @@ extension History {
             let taken = try store.powerReturned(open, through: through, points: points)
             // No point tells of a batch that only reports alarms: the alarms do.
             for batch in open where batch.points.isEmpty {
-                guard try fences?.court.isStored(batch, among: alarms) == true else { continue }
+                guard try fences?.serverFenceModel.isStored(batch, among: alarms) == true else { continue }
                 pushesQueued(with: batch, after: 0)
                 try fencesStored(batch, new: [])
             }

@@ -1,7 +1,7 @@
 internal import AgentControl
 internal import AgentRuntime
+internal import DiskRing
 internal import NIOCore
-internal import TrackCache
 internal import TrackTestKit
 
 // What goes wrong, and what people do.

@@ -2,10 +2,10 @@ internal import AgentControl
 internal import AgentLogic
 internal import AgentRuntime
 internal import ConfigurationFile
+internal import DiskRing
 internal import GNSSFeed
 internal import Logging
 internal import NIOCore
-internal import TrackCache
 internal import TrackModel
 internal import TrackTestKit
 
@@ -16,7 +16,7 @@ struct Twin {
     let beginsAt: Int64
     let endsAt: Int64
     fileprivate let disk: DiskSimulation
-    fileprivate var receiver: Receiver
+    fileprivate var receiver: DrivenReceiver
     fileprivate var box: AgentBox?
     /// Its streams, which the model of the vehicle's ring knows nothing of.
     fileprivate var streams: Set<StreamID> = []
@@ -31,7 +31,7 @@ struct Twin {
         beginsAt = Int64(hours * 36_000) * first
         endsAt = Int64(hours * 36_000) * Int64.random(in: first + 5...95, using: &dice)
         disk = DiskSimulation(seed: dice.next(), directories: ["/var"])
-        receiver = Receiver(seed: dice.next(), hasIncompleteReports: false)
+        receiver = DrivenReceiver(seed: dice.next(), hasIncompleteReports: false)
         // No point of the second box has the time of one of the vehicle: a track shows one point of each time.
         receiver.timeOffset = 437
     }
@@ -64,7 +64,7 @@ extension History {
         guard let twin, !isHealed else { return }
         // The server judges by the points of both: the vehicle judges by its own.
         fences?.mayDiffer = true
-        fences?.court.hasTwoWays = true
+        fences?.serverFenceModel.hasTwoWays = true
         let process = ProcessLoop(loop)
         let feeds = SimulatedFeedSource()
         let connector = SimulatedConnector(
@@ -77,7 +77,7 @@ extension History {
             let opening = try OpenedAgent(configuration, remembered: .absent, log: log) { options in
                 var options = options
                 options.segmentBytes = profile.segmentBytes
-                let cache = try TrackCache(
+                let cache = try DiskRing(
                     directory: "/var/cache", options: options, fileSystem: twin.disk, now: now
                 ) { [unowned self] in
                     let stream = StreamID.random(using: &dice)
@@ -86,11 +86,11 @@ extension History {
                 }
                 let made = SimulatedCacheDisk(cache: cache, disk: twin.disk, loop: loop, process: process)
                 executor = made
-                let surroundings = Surroundings(
+                let dependencies = AgentDependencies(
                     clock: clock, connector: connector, feeds: feeds, disk: made,
-                    memory: SimulatedStateKeeper(executor: made, disk: twin.disk, memory: SimulatedMemory()),
+                    stateStore: SimulatedStateStore(executor: made, disk: twin.disk, memory: SimulatedStateDisk()),
                     seed: dice.next(), boot: "the second box")
-                return (surroundings, CacheSnapshot(cache))
+                return (dependencies, CacheSnapshot(cache))
             }
             guard let executor else { return }
             let made = AgentBox(

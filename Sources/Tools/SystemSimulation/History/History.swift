@@ -1,8 +1,8 @@
 internal import AgentControl
 internal import AgentRuntime
+internal import DiskRing
 internal import Logging
 internal import NIOCore
-internal import TrackCache
 internal import TrackModel
 internal import TrackStore
 internal import TrackTestKit
@@ -41,13 +41,13 @@ package final class History {
 
     // The vehicle
     var disk: DiskSimulation { didSet { witness = Self.makeWitness(disk) } }
-    var witness: DiskWitness
-    let memory = SimulatedMemory()
-    var rememberedTarget = MemoryModel(ToldTarget())
+    var witness: RingFileObserver
+    let memory = SimulatedStateDisk()
+    var rememberedTarget = DurableStateModel(CommandedTarget())
     /// Nil until the first agent has said what it begins with.
-    var rememberedSettings: MemoryModel<AgentSettings>?
+    var rememberedSettings: DurableStateModel<AgentSettings>?
     let clock: SimulatedSystemClock
-    var receiver: Receiver
+    var receiver: DrivenReceiver
     var isGPSDUp = true
     var box: AgentBox?
     var boots: UInt64 = 0
@@ -55,7 +55,7 @@ package final class History {
     // The model
     var grid = GridModel()
     var attributes = AttributeModel()
-    var ledger = PointLedger()
+    var ledger = PointModel()
     var store = StoreModel()
     var gaps = GapModel()
     /// How often the vehicle's computer lost its power.
@@ -65,10 +65,10 @@ package final class History {
     var gatheredInThisProcess: UInt64 = 0
     var answers = AnswerModel()
     var promptness = PromptnessModel(now: 0)
-    var calm = CalmModel(now: 0)
+    var calm = QuietTimeModel(now: 0)
     /// The world has stopped: nothing is planned any more.
     private var isOver = false
-    var journalPatience = PatienceModel(refusals: 0)
+    var journalPatience = ReadRetryModel(refusals: 0)
     /// When the agent came online last, and when it last said that it cannot keep an alarm.
     var onlineAt = MonotonicTime.distantPast
     var alarmsRefusedAt = MonotonicTime.distantPast
@@ -81,7 +81,7 @@ package final class History {
     var storeTrouble = StoreTrouble()
     /// What the store was at when its machine lost power.
     var interrupted: [IngestBatch] = []
-    var frameWatches: [FrameWatch] = []
+    var frameWatches: [FrameChecker] = []
 
     package init(seed: UInt64, options: HistoryOptions = HistoryOptions()) {
         self.seed = seed
@@ -105,7 +105,7 @@ package final class History {
         witness = Self.makeWitness(disk)
         clock = SimulatedSystemClock(loop: loop, offset: profile.bootsWithoutClock ? 0 : Self.beginning)
         clock.isSynchronised = !profile.bootsWithoutClock
-        receiver = Receiver(seed: dice.next(), hasIncompleteReports: profile.hasIncompleteReports)
+        receiver = DrivenReceiver(seed: dice.next(), hasIncompleteReports: profile.hasIncompleteReports)
         receiver.route = fences?.route
         medium = StoreMedium(losesPower: profile.losesStorePower, directory: options.directory, seed: seed)
         self.dice = dice
@@ -307,15 +307,15 @@ struct StoreTrouble {
 
 /// What the agent was told last, and what it said to it.
 struct ControlModel {
-    var told = ToldTarget()
+    var told = CommandedTarget()
     /// What commands that are not answered yet make of it, by their numbers.
-    private(set) var open: [Int: (inout ToldTarget) -> Void] = [:]
+    private(set) var open: [Int: (inout CommandedTarget) -> Void] = [:]
     private var commands = 0
     var isFinishing = false
     var isGatheringOver = false
 
     /// A command was given. Returns its number.
-    mutating func asked(_ change: @escaping (inout ToldTarget) -> Void) -> Int {
+    mutating func asked(_ change: @escaping (inout CommandedTarget) -> Void) -> Int {
         commands += 1
         open[commands] = change
         return commands
@@ -324,7 +324,7 @@ struct ControlModel {
     mutating func answered(_ command: Int) { open[command] = nil }
 
     /// The process is gone: what the agent may have been told, by any of the commands that it did not answer.
-    mutating func forgetOpen() -> [ToldTarget] {
+    mutating func forgetOpen() -> [CommandedTarget] {
         var possible = [told]
         for command in open.keys.sorted() {
             for var target in possible {

@@ -75,8 +75,8 @@ extension FenceDraft {
 
     private func spot(_ dice: inout DiskDice) -> Spot {
         (
-            Double.random(in: -Route.reach...Route.reach, using: &dice),
-            Double.random(in: -Route.reach...Route.reach, using: &dice)
+            Double.random(in: -FencedRoute.reach...FencedRoute.reach, using: &dice),
+            Double.random(in: -FencedRoute.reach...FencedRoute.reach, using: &dice)
         )
     }
 

@@ -8,11 +8,11 @@ internal import TrackTestKit
 ///
 /// Left out: other datums, and named time zones, which the simulated vehicle does not know. Floors are ``FenceWorld``'s.
 struct FenceDraft {
-    let route: Route
+    let route: FencedRoute
     /// Milliseconds since 1970: validity begins and ends around this time.
     private let time: Int64
 
-    init(around route: Route, at time: Int64) {
+    init(around route: FencedRoute, at time: Int64) {
         (self.route, self.time) = (route, time)
     }
 
@@ -36,9 +36,9 @@ struct FenceDraft {
         return definition
     }
 
-    func watch(_ dice: inout DiskDice, among entities: [String]) -> FenceWatch {
+    func watch(_ dice: inout DiskDice, among entities: [String]) -> FenceSubjects {
         guard !dice.one(in: 2), let name = entities.randomElement(using: &dice) else { return .everyone }
-        return (try? FenceWatch(dice.one(in: 2) ? [name] : entities)) ?? .everyone
+        return (try? FenceSubjects(dice.one(in: 2) ? [name] : entities)) ?? .everyone
     }
 
     func setRule(of definition: inout FenceDefinition, _ dice: inout DiskDice) {
@@ -55,8 +55,8 @@ struct FenceDraft {
     // MARK: Rules
 
     /// A dwell, or a stay that is told again and again.
-    private func stay(_ dice: inout DiskDice) -> StayRule? {
-        StayRule(
+    private func stay(_ dice: inout DiskDice) -> StayAlarmRule? {
+        StayAlarmRule(
             after: Int.random(in: 5...(dice.one(in: 3) ? 400 : 60), using: &dice),
             every: dice.one(in: 2) ? Int.random(in: 10...60, using: &dice) : nil)
     }

@@ -55,7 +55,7 @@ struct OlderPrograms {
 
     /// A frame of an agent as an older agent writes it, or as an older server reads it.
     static func fromAgent(_ bytes: [UInt8]) -> [UInt8] {
-        guard case .hello(var hello)? = try? WireCodec.decodeClient(FrameWatch.body(of: bytes)).message else {
+        guard case .hello(var hello)? = try? WireCodec.decodeClient(FrameChecker.body(of: bytes)).message else {
             return bytes
         }
         (hello.fenceFormat, hello.fenceVersion, hello.bootBytes) = (0, 0, [])
@@ -64,7 +64,7 @@ struct OlderPrograms {
 
     /// A frame of a server as an older server writes it, or as an older agent reads it.
     static func fromServer(_ bytes: [UInt8]) -> [UInt8] {
-        guard case .welcome(var welcome)? = try? WireCodec.decodeServer(FrameWatch.body(of: bytes)).message else {
+        guard case .welcome(var welcome)? = try? WireCodec.decodeServer(FrameChecker.body(of: bytes)).message else {
             return bytes
         }
         (welcome.fenceFormat, welcome.healthInterval, welcome.payloadFormat) = (0, 0, payloadFormat)

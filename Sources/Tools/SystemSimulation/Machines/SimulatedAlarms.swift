@@ -5,7 +5,7 @@ internal import TrackTestKit
 
 /// The alarm journal on the simulated disk and in its queue.
 final class SimulatedAlarms: AlarmExecutor {
-    static let path = "\(SimulatedMemory.directory)/alarms.journal"
+    static let path = "\(SimulatedStateDisk.directory)/alarms.journal"
 
     let journal: AlarmJournal
     private let executor: SimulatedCacheDisk

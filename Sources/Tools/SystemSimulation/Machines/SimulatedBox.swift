@@ -19,9 +19,9 @@ final class SimulatedSystemClock: SystemClockSource {
         self.offset = offset
     }
 
-    func read() -> SystemClock {
+    func read() -> KernelClockState {
         let elapsed = Int64(loop.now.uptimeNanoseconds / 1_000_000)
-        return SystemClock(
+        return KernelClockState(
             milliseconds: offset + elapsed + elapsed / 1000 * drift / 1000, isSynchronised: isSynchronised)
     }
 }
@@ -29,14 +29,14 @@ final class SimulatedSystemClock: SystemClockSource {
 /// gpsd and its receiver as one process of the agent sees them.
 final class SimulatedFeedSource: FeedSource {
     /// The process's open watch, if any.
-    private(set) var open: SimulatedWatch?
+    private(set) var open: SimulatedOpenFeed?
     var onOpen: () -> Void = {}
     var onClose: () -> Void = {}
 
     func open(
         _ gnss: AgentConfiguration.GNSS, deliver: @escaping @Sendable (FeedEvent) -> Void
     ) throws(GNSSFeedError) -> any OpenFeed {
-        let watch = SimulatedWatch(source: self, deliver: deliver)
+        let watch = SimulatedOpenFeed(source: self, deliver: deliver)
         open = watch
         onOpen()
         return watch
@@ -49,14 +49,14 @@ final class SimulatedFeedSource: FeedSource {
         (onOpen, onClose) = ({}, {})
     }
 
-    fileprivate func closed(_ watch: SimulatedWatch) {
+    fileprivate func closed(_ watch: SimulatedOpenFeed) {
         guard open === watch else { return }
         open = nil
         onClose()
     }
 }
 
-final class SimulatedWatch: OpenFeed {
+final class SimulatedOpenFeed: OpenFeed {
     private let source: SimulatedFeedSource
     fileprivate(set) var deliver: @Sendable (FeedEvent) -> Void
 

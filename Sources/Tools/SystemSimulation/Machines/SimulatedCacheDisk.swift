@@ -1,7 +1,7 @@
 internal import AgentControl
 internal import AgentRuntime
+internal import DiskRing
 internal import NIOCore
-internal import TrackCache
 internal import TrackModel
 internal import TrackTestKit
 
@@ -26,7 +26,7 @@ final class SimulatedCacheDisk: CacheExecutor {
 
     private struct Dead: Error {}
 
-    let cache: TrackCache
+    let cache: DiskRing
     private let disk: DiskSimulation
     private let loop: VirtualLoop
     private let process: ProcessLoop
@@ -39,13 +39,13 @@ final class SimulatedCacheDisk: CacheExecutor {
     /// Nothing is done before.
     var stalledUntil = NIODeadline.uptimeNanoseconds(0)
     /// After each operation, before its result is known.
-    var onOperation: (TrackCache, OperationLabel) -> Void = { _, _ in }
+    var onOperation: (DiskRing, OperationLabel) -> Void = { _, _ in }
     /// Goes with every operation until it is set again.
     var label = OperationLabel.other
     /// The power went in the middle of an operation.
     var onPowerFailure: (OperationLabel) -> Void = { _ in }
 
-    init(cache: TrackCache, disk: DiskSimulation, loop: VirtualLoop, process: ProcessLoop) {
+    init(cache: DiskRing, disk: DiskSimulation, loop: VirtualLoop, process: ProcessLoop) {
         self.cache = cache
         self.disk = disk
         self.loop = loop
@@ -53,7 +53,7 @@ final class SimulatedCacheDisk: CacheExecutor {
     }
 
     func perform<Result: Sendable>(
-        on loop: any EventLoop, _ operation: @escaping @Sendable (TrackCache) -> Result
+        on loop: any EventLoop, _ operation: @escaping @Sendable (DiskRing) -> Result
     ) -> EventLoopFuture<Result>? {
         run(on: loop) { [cache] in operation(cache) }
     }

@@ -6,19 +6,19 @@ internal import NIOCore
 internal import TrackTestKit
 
 /// The file of the vehicle's own fences on the simulated disk and in its queue.
-final class SimulatedFences: FenceKeeper {
-    static let path = "\(SimulatedMemory.directory)/fences.data"
+final class SimulatedFences: LocalFenceWriter {
+    static let path = "\(SimulatedStateDisk.directory)/fences.data"
 
     private let executor: SimulatedCacheDisk
-    private let memory: SimulatedMemory
+    private let memory: SimulatedStateDisk
     private let file: FenceFile
     /// The file was read again, and the agent is about to hear of it.
-    var onRead: (RecalledFences) -> Void = { _ in }
+    var onRead: (LoadedLocalFences) -> Void = { _ in }
 
-    init(executor: SimulatedCacheDisk, disk: DiskSimulation, memory: SimulatedMemory) {
+    init(executor: SimulatedCacheDisk, disk: DiskSimulation, memory: SimulatedStateDisk) {
         self.executor = executor
         self.memory = memory
-        file = FenceFile(directory: SimulatedMemory.directory, files: disk)
+        file = FenceFile(directory: SimulatedStateDisk.directory, files: disk)
     }
 
     func write(_ fences: KeptFences, nextFence: Int32, on loop: any EventLoop) -> EventLoopFuture<String?>? {
@@ -27,8 +27,8 @@ final class SimulatedFences: FenceKeeper {
         }
     }
 
-    func read(on loop: any EventLoop) -> EventLoopFuture<RecalledFences>? {
-        let reading = executor.run(on: loop) { [file] in RecalledFences(file) }
+    func read(on loop: any EventLoop) -> EventLoopFuture<LoadedLocalFences>? {
+        let reading = executor.run(on: loop) { [file] in LoadedLocalFences(file) }
         reading?.assumeIsolated().whenSuccess { [unowned self] in onRead($0) }
         return reading
     }
@@ -42,15 +42,15 @@ final class SimulatedFences: FenceKeeper {
 }
 
 /// The file of the server's fences in the same place.
-final class SimulatedServerFences: ServerFenceKeeper {
+final class SimulatedServerFences: ServerFenceWriter {
     private let executor: SimulatedCacheDisk
-    private let memory: SimulatedMemory
+    private let memory: SimulatedStateDisk
     private let file: ServerFenceFile
 
-    init(executor: SimulatedCacheDisk, disk: DiskSimulation, memory: SimulatedMemory) {
+    init(executor: SimulatedCacheDisk, disk: DiskSimulation, memory: SimulatedStateDisk) {
         self.executor = executor
         self.memory = memory
-        file = ServerFenceFile(directory: SimulatedMemory.directory, files: disk)
+        file = ServerFenceFile(directory: SimulatedStateDisk.directory, files: disk)
     }
 
     func write(_ content: ServerFenceSet, on loop: any EventLoop) -> EventLoopFuture<String?>? {

@@ -7,7 +7,7 @@ struct GapJudge {
     let model: GapModel
     let entity: String
     /// Every point that was chosen for the entity, in the order of time.
-    let gathered: [PointLedger.Entry]
+    let gathered: [PointModel.Entry]
 
     /// Milliseconds. The world is looked at once a second, a fix takes up to some seconds to become a point, and a receiver
     /// finds and loses its fix a little before or after it says so.
@@ -200,7 +200,7 @@ struct GapJudge {
         }
     }
 
-    private func ways(of entry: PointLedger.Entry) -> Set<GapReason> {
+    private func ways(of entry: PointModel.Entry) -> Set<GapReason> {
         if entry.doubt != nil { return [.cacheFull, .cleared, .diskTrouble, .lost] }
         let known: Set<GapReason>
         switch entry.fate {
@@ -223,7 +223,7 @@ struct GapJudge {
     }
 
     /// A person cleared points of the entity that may be older than this one.
-    private func mayBeTakenForCleared(_ entry: PointLedger.Entry) -> Bool {
+    private func mayBeTakenForCleared(_ entry: PointModel.Entry) -> Bool {
         model.clears.contains { clear in
             (clear.entities?.contains(entity) ?? true) && (clear.from ?? .min) <= entry.fix.time.milliseconds
         }

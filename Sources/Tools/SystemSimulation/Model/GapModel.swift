@@ -102,7 +102,7 @@ struct GapModel {
 
     // MARK: The end
 
-    mutating func judge(_ tracks: [String: [TrackPoint]], _ ledger: PointLedger) throws(Violation) {
+    mutating func judge(_ tracks: [String: [TrackPoint]], _ ledger: PointModel) throws(Violation) {
         guard !isTimeWrong, areReasonsTold else { return }
         for (entity, points) in tracks.sorted(by: { $0.key < $1.key }) {
             var latest: [Timestamp: TrackPoint] = [:]

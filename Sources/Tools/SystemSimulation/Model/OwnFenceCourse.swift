@@ -21,7 +21,7 @@ struct OwnFenceCourse {
     }
 
     private(set) var fences: [Int32: OwnFence]
-    private(set) var memories: [String: EntityMemory]
+    private(set) var memories: [String: EntityFenceState]
     private(set) var expected: [Expected] = []
     /// Alarms that were told before their fix was told here, with their names and since when: the end of gathering gives the
     /// fix that the agent held, and the agent speaks first.
@@ -38,7 +38,7 @@ struct OwnFenceCourse {
 
     private static let largestStepBack: Int64 = 30_000
 
-    init(fences: [Int32: OwnFence], memories: [String: EntityMemory], _ way: TrueWay) {
+    init(fences: [Int32: OwnFence], memories: [String: EntityFenceState], _ way: TrueWay) {
         (self.fences, self.memories) = (fences, memories)
         truth = TruthModel(way)
     }
@@ -55,7 +55,7 @@ struct OwnFenceCourse {
     /// `known`: alarms that the journal has.
     mutating func take(_ point: FencePoint, isLive: Bool, at now: MonotonicTime, known: Set<UInt64>) {
         guard let entity else { return }
-        var memory = memories[entity] ?? EntityMemory()
+        var memory = memories[entity] ?? EntityFenceState()
         if isLive, let last = memory.lastTime {
             let back = last.milliseconds(since: point.time)
             if back > Self.largestStepBack || isFirst && back >= 0 {
@@ -76,7 +76,7 @@ struct OwnFenceCourse {
             let id = UInt64(AlarmKey(alarm, in: scope).pushID(to: entity))
             expected.append(
                 Expected(
-                    id: id, entity: entity, text: FenceWords.text(alarm, of: entity),
+                    id: id, entity: entity, text: FenceAlarmText.text(alarm, of: entity),
                     pointTime: point.time.milliseconds, foundAt: now, isKnown: known.contains(id),
                     isTold: ahead.removeValue(forKey: id) != nil))
         }
@@ -178,7 +178,7 @@ struct OwnFenceCourse {
 }
 
 /// Alarms of fences in words.
-enum FenceWords {
+enum FenceAlarmText {
     static func text(_ alarm: FenceAlarm, of entity: String) -> String {
         "\(alarm.action.rawValue) of fence \(alarm.fence).\(alarm.revision)\(alarm.group == nil ? "" : " (group)") by "
             + "\(entity) at \(alarm.point.time.milliseconds)"

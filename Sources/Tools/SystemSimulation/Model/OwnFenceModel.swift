@@ -17,7 +17,7 @@ struct OwnFenceModel {
     private var options = LocationOptions()
     private var entity: String?
     /// What the ring had when the process began.
-    private var ring: [StandingPoint] = []
+    private var ring: [PointOnDisk] = []
     private var replayed: Set<String> = []
     /// The file cannot be read: nothing is judged.
     private(set) var isUnreadable = false
@@ -25,7 +25,7 @@ struct OwnFenceModel {
     private(set) var isUnsure = false
     private var replaysUntil = MonotonicTime.distantPast
     private(set) var nextFence: Int32 = 1
-    private(set) var kept = MemoryModel<[Int32: KeptFence]>([:])
+    private(set) var kept = DurableStateModel<[Int32: KeptFence]>([:])
     private(set) var unsureProcesses = 0
     private let way: TrueWay
 
@@ -43,7 +43,7 @@ struct OwnFenceModel {
 
     /// `memories`: by entity, of the journal; `ring`: the points that stand in it.
     mutating func processStarts(
-        _ file: RecalledFences, memories: [String: EntityMemory], ring: [StandingPoint]
+        _ file: LoadedLocalFences, memories: [String: EntityFenceState], ring: [PointOnDisk]
     ) throws(Violation) {
         processEnds()
         self.ring = ring
@@ -58,7 +58,7 @@ struct OwnFenceModel {
     }
 
     /// The file was read again.
-    mutating func fileRead(_ file: RecalledFences) throws(Violation) {
+    mutating func fileRead(_ file: LoadedLocalFences) throws(Violation) {
         guard isUnreadable, file.unreadable == nil else { return }
         isUnreadable = false
         let memories = courses.first?.memories ?? [:]
@@ -69,7 +69,7 @@ struct OwnFenceModel {
         }
     }
 
-    private mutating func opened(_ file: RecalledFences, _ memories: [String: EntityMemory]) throws(Violation) {
+    private mutating func opened(_ file: LoadedLocalFences, _ memories: [String: EntityFenceState]) throws(Violation) {
         var fences: [Int32: OwnFence] = [:]
         var memories = memories
         if file.unreadable == nil {
@@ -80,7 +80,7 @@ struct OwnFenceModel {
                 throw broken(
                     "the agent came back with fences \(Self.text(back)), and not with \(kept.words(Self.text))")
             }
-            kept = MemoryModel(back)
+            kept = DurableStateModel(back)
             nextFence = file.nextFence
             for entity in memories.keys {
                 for pair in memories[entity]?.pairs ?? [] where fences[pair.fence] == nil {

@@ -1,7 +1,7 @@
 internal import TrackModel
 
 /// A point that stands on the disk.
-struct StandingPoint {
+struct PointOnDisk {
     /// First sequence of its segment, as the file's name says it.
     let segment: UInt64
     let sequence: UInt64
@@ -15,9 +15,9 @@ struct StandingPoint {
 /// What stands in the ring's directory and what an opening has to find there, by docs/formats/track-cache.md.
 struct RingContent {
     /// Of the stream in use, not cleared, in the order of their numbers; acknowledged ones among them.
-    private(set) var points: [StandingPoint] = []
+    private(set) var points: [PointOnDisk] = []
     /// Sound points that no opening takes: of another stream, in a file without a sound header, or without a name.
-    private(set) var others: [StandingPoint] = []
+    private(set) var others: [PointOnDisk] = []
     /// Files without a sound header.
     private(set) var headless: Set<UInt64> = []
     /// What tells of the points: sound records that introduce a name, and the ledger.
@@ -49,9 +49,9 @@ struct RingContent {
         ledgerGeneration = known?.generation ?? 0
         introductions = files.reduce(0) { $0 + $1.1.introductions }
 
-        func standing(_ first: UInt64, _ point: SegmentContent.Point) -> StandingPoint? {
+        func standing(_ first: UInt64, _ point: SegmentContent.Point) -> PointOnDisk? {
             decode(point.payload, point.time).map {
-                StandingPoint(segment: first, sequence: point.sequence, entity: point.entity ?? "", point: $0)
+                PointOnDisk(segment: first, sequence: point.sequence, entity: point.entity ?? "", point: $0)
             }
         }
         var next = UInt64.max
@@ -71,7 +71,7 @@ struct RingContent {
                 clears.append(clear)
             }
             var last: UInt64 = 0
-            var taken: [StandingPoint] = []
+            var taken: [PointOnDisk] = []
             for point in content.points where (first..<upper).contains(point.sequence) && point.sequence > last {
                 last = point.sequence
                 guard let found = standing(first, point) else { continue }

@@ -1,7 +1,7 @@
 internal import AgentControl
 internal import JSON
 
-/// What the file of the remembered state says, in code of its own.
+/// What the file of the durable state says, in code of its own.
 struct StateContent {
     private let state: JSONValue
 
@@ -12,13 +12,13 @@ struct StateContent {
     }
 
     /// What the next process resumes.
-    var target: ToldTarget? {
+    var target: CommandedTarget? {
         guard let target = state["target"], let isStarted = target["isServiceStarted"]?.boolValue,
             let isGathering = target["isGathering"]?.boolValue
         else { return nil }
-        return ToldTarget(
+        return CommandedTarget(
             isStarted: isStarted, isGathering: isGathering,
-            entity: target["entity"]?.stringValue ?? ToldTarget().entity)
+            entity: target["entity"]?.stringValue ?? CommandedTarget().entity)
     }
 
     /// Whether no setting of the file is another one. A setting at its default need not be there.

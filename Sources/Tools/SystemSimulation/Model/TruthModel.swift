@@ -88,7 +88,7 @@ struct TruthModel {
         let former = course.told ?? course.side.map { $0 == .inside ? .enter : .exit }
         course.told = alarm.action
         if Self.tellsBoth(plan), former == alarm.action {
-            throw broken("\(FenceWords.text(alarm, of: entity)) follows another one")
+            throw broken("\(FenceAlarmText.text(alarm, of: entity)) follows another one")
         }
         guard let here = way[alarm.point.time.milliseconds] else { return }
         let distance = course.shape.distance(to: here.place)
@@ -101,7 +101,7 @@ struct TruthModel {
             }
         guard !isTrue else { return }
         throw broken(
-            "\(FenceWords.text(alarm, of: entity)) is told, and the vehicle was \(Int(abs(distance))) m "
+            "\(FenceAlarmText.text(alarm, of: entity)) is told, and the vehicle was \(Int(abs(distance))) m "
                 + "\(distance < 0 ? "inside" : "outside"); its point lies \(Int(here.error)) m beside it at most")
     }
 

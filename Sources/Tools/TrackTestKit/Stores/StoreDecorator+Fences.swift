@@ -15,19 +15,19 @@ extension StoreDecorator {
         }
     }
 
-    package func pushNews(
-        after mark: PushMark?, limit: Int
-    ) async throws(TrackStoreError) -> (through: PushMark, news: [PushNews]) {
+    package func pushNotices(
+        after cursor: PushCursor?, limit: Int
+    ) async throws(TrackStoreError) -> (through: PushCursor, notices: [PushQueuedNotice]) {
         try await passing { store async throws(TrackStoreError) in
-            try await store.pushNews(after: mark, limit: limit)
+            try await store.pushNotices(after: cursor, limit: limit)
         }
     }
 
     package func pendingPushes(
-        of entity: String, in service: ServiceID, after mark: PushMark?, at now: Timestamp, limit: Int
-    ) async throws(TrackStoreError) -> (through: PushMark, pushes: [PendingPush]) {
+        of entity: String, in service: ServiceID, after cursor: PushCursor?, at now: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> (through: PushCursor, pushes: [PendingPush]) {
         try await passing { store async throws(TrackStoreError) in
-            try await store.pendingPushes(of: entity, in: service, after: mark, at: now, limit: limit)
+            try await store.pendingPushes(of: entity, in: service, after: cursor, at: now, limit: limit)
         }
     }
 
@@ -116,11 +116,11 @@ extension StoreDecorator {
         }
     }
 
-    package func fenceNews(
-        after mark: FenceMark?, limit: Int
-    ) async throws(TrackStoreError) -> (through: FenceMark, news: [FenceNews]?) {
+    package func fenceNotices(
+        after cursor: FenceChangeCursor?, limit: Int
+    ) async throws(TrackStoreError) -> (through: FenceChangeCursor, notices: [FenceChangeNotice]?) {
         try await passing { store async throws(TrackStoreError) in
-            try await store.fenceNews(after: mark, limit: limit)
+            try await store.fenceNotices(after: cursor, limit: limit)
         }
     }
 
@@ -134,15 +134,15 @@ extension StoreDecorator {
 
     package func fences(
         watching entity: EntityKey, page: Page
-    ) async throws(TrackStoreError) -> (version: Int64, fences: [WatchedFence]) {
+    ) async throws(TrackStoreError) -> (version: Int64, fences: [SubjectFence]) {
         try await passing { store async throws(TrackStoreError) in
             try await store.fences(watching: entity, page: page)
         }
     }
 
-    package func removeFenceNews(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int {
+    package func removeFenceNotices(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int {
         try await passing { store async throws(TrackStoreError) in
-            try await store.removeFenceNews(before: time, limit: limit)
+            try await store.removeFenceNotices(before: time, limit: limit)
         }
     }
 
@@ -346,7 +346,7 @@ extension StoreDecorator {
         }
     }
 
-    // MARK: StoreUpkeep
+    // MARK: StoreMaintenance
 
     package func mergeChunks(limit: Int, at now: Timestamp) async throws(TrackStoreError) -> Int {
         try await passing { store async throws(TrackStoreError) in
@@ -355,10 +355,10 @@ extension StoreDecorator {
     }
 
     package func removePoints(
-        of service: ServiceID, before time: Timestamp, after mark: RemovalMark?, limit: Int
+        of service: ServiceID, before time: Timestamp, after cursor: RemovalCursor?, limit: Int
     ) async throws(TrackStoreError) -> PointRemoval {
         try await passing { store async throws(TrackStoreError) in
-            try await store.removePoints(of: service, before: time, after: mark, limit: limit)
+            try await store.removePoints(of: service, before: time, after: cursor, limit: limit)
         }
     }
 

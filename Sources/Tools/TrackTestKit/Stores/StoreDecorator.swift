@@ -195,10 +195,10 @@ extension StoreDecorator {
     }
 
     package func deviceChanges(
-        after mark: Int64?, limit: Int
+        after cursor: Int64?, limit: Int
     ) async throws(TrackStoreError) -> (through: Int64, devices: [DeviceID]) {
         try await passing { store async throws(TrackStoreError) in
-            try await store.deviceChanges(after: mark, limit: limit)
+            try await store.deviceChanges(after: cursor, limit: limit)
         }
     }
 
@@ -263,10 +263,10 @@ extension StoreDecorator {
     }
 
     package func health(
-        in service: ServiceID?, after mark: Int64?, limit: Int
+        in service: ServiceID?, after cursor: Int64?, limit: Int
     ) async throws(TrackStoreError) -> HealthPage {
         try await passing { store async throws(TrackStoreError) in
-            try await store.health(in: service, after: mark, limit: limit)
+            try await store.health(in: service, after: cursor, limit: limit)
         }
     }
 

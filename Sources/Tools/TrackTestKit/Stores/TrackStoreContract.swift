@@ -138,7 +138,7 @@ extension Coordinate {
     }
 }
 
-extension StoreUpkeep {
+extension StoreMaintenance {
     /// Merges at a time at which all that tests store is old enough.
     package func merge(limit: Int) async throws(TrackStoreError) -> Int {
         try await mergeChunks(limit: limit, at: .at(1_000_000_000))

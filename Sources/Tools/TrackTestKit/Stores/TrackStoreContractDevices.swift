@@ -152,12 +152,12 @@ extension TrackStoreContract {
                 try await store.addDevice(.sample(1, in: service, entity: "a"))
                 try await store.addDevice(.sample(2, in: service, entity: "b"))
                 try await store.addDevice(.sample(3, in: other, entity: "a"))
-                let mark = try await store.deviceChanges(after: nil, limit: 9).through
+                let cursor = try await store.deviceChanges(after: nil, limit: 9).through
                 try await expect(.entityTaken) { try await store.addDevice(.sample(4, in: service, entity: "a")) }
                 try expect(try await store.device(.sample(4)), is: nil, "not added")
                 try await expect(.entityTaken) { try await store.changeDevice(.sample(2), .entity("a")) }
                 try expect(try await store.device(.sample(2))?.entity, is: "b", "not moved")
-                try expect(try await store.deviceChanges(after: mark, limit: 9).devices, is: [], "changes")
+                try expect(try await store.deviceChanges(after: cursor, limit: 9).devices, is: [], "changes")
                 // Who is revoked may be moved there, and cannot come back.
                 _ = try await store.changeDevice(.sample(2), .state(.revoked))
                 _ = try await store.changeDevice(.sample(2), .entity("a"))
@@ -187,7 +187,7 @@ extension TrackStoreContract {
             TrackStoreCheck("a sighting is kept and is no change") { subject in
                 let (store, service) = try await subject.withService()
                 try await store.addDevice(.sample(1, in: service))
-                let mark = try await store.deviceChanges(after: nil, limit: 9).through
+                let cursor = try await store.deviceChanges(after: nil, limit: 9).through
                 var wanted = DeviceRecord.sample(1, in: service)
                 for version in ["1.0", "caf\u{E9}"] {
                     let sighting = DeviceRecord.Sighting(time: .at(50), address: "2001:db8::1", agentVersion: version)
@@ -195,7 +195,7 @@ extension TrackStoreContract {
                     try await store.noteDevice(.sample(1), sighting)
                     try expect(try await store.device(.sample(1)), is: wanted, "seen")
                 }
-                try expect(try await store.deviceChanges(after: mark, limit: 9).devices, is: [], "changes")
+                try expect(try await store.deviceChanges(after: cursor, limit: 9).devices, is: [], "changes")
                 wanted.name = "x"
                 try expect(
                     try await store.changeDevice(.sample(1), .name("x")), is: wanted, "a change keeps the sighting")
@@ -205,7 +205,7 @@ extension TrackStoreContract {
                 let (store, service) = try await subject.withService()
                 try await store.addDevice(.sample(1, in: service))
                 try await store.addDevice(.sample(2, in: service))
-                let mark = try await store.deviceChanges(after: nil, limit: 9).through
+                let cursor = try await store.deviceChanges(after: nil, limit: 9).through
                 var wanted = DeviceRecord.sample(1, in: service)
                 for second: Int64 in [50, 60] {
                     wanted.cloned = .at(second)
@@ -213,7 +213,7 @@ extension TrackStoreContract {
                     try expect(try await store.device(.sample(1)), is: wanted, "noted at \(second)")
                 }
                 try expect(try await store.device(.sample(2)), is: .sample(2, in: service), "the neighbour")
-                try expect(try await store.deviceChanges(after: mark, limit: 9).devices, is: [], "changes")
+                try expect(try await store.deviceChanges(after: cursor, limit: 9).devices, is: [], "changes")
                 let listed = try await store.devices(in: service, page: Page(offset: 0, limit: 9)).devices
                 try expect(listed.map(\.cloned), is: [.at(60), nil], "listed")
                 wanted.name = "x"

@@ -10,7 +10,7 @@ extension TrackStoreContract {
             TrackStoreCheck("an entity's fences of any version can be told from the present ones") { subject in
                 let (store, service) = try await subject.withFleet()
                 let fleet = ["van", "bus", "truck"].map { EntityKey(service: service, name: $0) }
-                var kept: [(entity: EntityKey, version: Int64, fences: [WatchedFence])] = []
+                var kept: [(entity: EntityKey, version: Int64, fences: [SubjectFence])] = []
                 // A small generator of its own: each run of the suite does the same.
                 var dice: UInt64 = 7
                 func roll(_ sides: UInt64) -> Int {
@@ -20,7 +20,7 @@ extension TrackStoreContract {
                 for step in 1...120 as ClosedRange<Int64> {
                     let watch =
                         try roll(3) == 0
-                        ? FenceWatch.everyone : FenceWatch(fleet.map(\.name).filter { _ in roll(2) == 0 })
+                        ? FenceSubjects.everyone : FenceSubjects(fleet.map(\.name).filter { _ in roll(2) == 0 })
                     let fences = try await store.fences(
                         in: service, matching: FenceFilter(), page: Page(offset: 0, limit: 99)
                     ).fences
@@ -94,7 +94,7 @@ extension TrackStoreContract {
                 }
                 try await edit(20) { $0.name = "b" }
                 try expect(try await end(van), is: .at(20), "the last change, when nothing is replaced")
-                try await edit(30) { $0.watch = (try? FenceWatch(["bus"])) ?? .nobody }
+                try await edit(30) { $0.watch = (try? FenceSubjects(["bus"])) ?? .nobody }
                 try await edit(40) { $0.name = "c" }
                 try expect(try await end(van), is: .at(30), "when the watch ended")
                 try expect(try await end(bus), is: .at(40), "the last change for who is watched all the time")
@@ -128,13 +128,13 @@ extension TrackStoreContract {
                 }
                 let begin = try await store.fenceDifference(of: van, since: 1)
                 try expect(begin.changes, is: [], "since the beginning, when the fence was not yet there")
-                _ = try await store.removeFenceNews(before: .at(20), limit: 9)
+                _ = try await store.removeFenceNotices(before: .at(20), limit: 9)
                 try expect(
                     try await store.fenceDifference(of: van, since: 1).changes, is: nil, "what is forgotten")
                 try expect(
                     try await store.fenceDifference(of: van, since: made.version).changes?.count, is: 1,
                     "since the last change that is forgotten")
-                _ = try await store.removeFenceNews(before: .at(30), limit: 9)
+                _ = try await store.removeFenceNotices(before: .at(30), limit: 9)
                 try expect(
                     try await store.fenceDifference(of: van, since: since.version).changes, is: [],
                     "the last version, when all is forgotten")
@@ -160,7 +160,7 @@ extension FenceDefinition {
         var definition = FenceDefinition(
             ShapeDraft(.circle(centre: Degrees(latitude: 52.25, longitude: 4.5), radius: radius)))
         definition.name = name
-        definition.watch = try FenceWatch(names)
+        definition.watch = try FenceSubjects(names)
         return definition
     }
 

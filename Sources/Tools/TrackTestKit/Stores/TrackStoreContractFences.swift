@@ -6,7 +6,7 @@ import TrackStore
 extension TrackStoreContract {
     /// ``FenceStore``
     package static var fences: [TrackStoreCheck] {
-        fenceDefinitions + fenceWatches + fenceNews + fenceHistory + watchHistories
+        fenceDefinitions + fenceWatches + fenceNotices + fenceHistory + watchHistories
     }
 
     private static var fenceDefinitions: [TrackStoreCheck] {
@@ -40,7 +40,7 @@ extension TrackStoreContract {
             },
             TrackStoreCheck("a fence that breaks a rule, or names what is not there, is not made at all") { subject in
                 let (store, service) = try await subject.withFleet()
-                let before = try await store.fenceNews(after: nil, limit: 9).through
+                let before = try await store.fenceNotices(after: nil, limit: 9).through
                 let wrong = try FenceDefinition.sample("wrong", radius: 0)
                 try await expect(.refusedFence) { try await store.createFence(wrong, in: service, at: .at(1)) }
                 try await expect(.unknownEntity) {
@@ -54,7 +54,7 @@ extension TrackStoreContract {
                     try await store.deleteFences(matching: FenceFilter(), in: nowhere, at: .at(1))
                 }
                 try expect(try await store.list(service), is: [], "fences")
-                try expect(try await store.fenceNews(after: before, limit: 9).news, is: [], "news")
+                try expect(try await store.fenceNotices(after: before, limit: 9).notices, is: [], "news")
                 try expect(
                     try await store.createFence(.sample("x"), in: service, at: .at(1)).fence.id, is: 1,
                     "the first number")
@@ -189,7 +189,7 @@ extension TrackStoreContract {
                     _ = try await store.editFence(named.fence.id, in: service, at: late(second)) {
                         (definition) throws(TrackStoreError) in
                         var definition = definition
-                        definition.watch = try FenceWatch.nobody.with([name])
+                        definition.watch = try FenceSubjects.nobody.with([name])
                         return definition
                     }
                 }
@@ -228,7 +228,7 @@ extension TrackStoreContract {
                     _ = try await store.editFence(1, in: service, at: .at(time)) {
                         (definition) throws(TrackStoreError) in
                         var definition = definition
-                        definition.watch = try FenceWatch.nobody.with(names)
+                        definition.watch = try FenceSubjects.nobody.with(names)
                         return definition
                     }
                 }
@@ -251,7 +251,7 @@ extension TrackStoreContract {
                 try expect(record.everyoneSince, is: .at(6), "after a new name")
                 record = try await store.editFence(2, in: service, at: .at(8)) { (definition) throws(TrackStoreError) in
                     var definition = definition
-                    definition.watch = try FenceWatch.nobody.with(["van"])
+                    definition.watch = try FenceSubjects.nobody.with(["van"])
                     return definition
                 }
                 try expect(record.everyoneSince, is: nil, "when it watches one alone")
@@ -290,54 +290,61 @@ extension TrackStoreContract {
         ]
     }
 
-    private static var fenceNews: [TrackStoreCheck] {
+    private static var fenceNotices: [TrackStoreCheck] {
         [
             TrackStoreCheck("every change of a fence is news, and tells whom it concerns") { subject in
                 let (store, service) = try await subject.withFleet()
                 _ = try await store.createFence(.sample("before"), in: service, at: .at(1))
-                var mark = try await store.fenceNews(after: nil, limit: 9).through
-                try expect(try await store.fenceNews(after: mark, limit: 9).news, is: [], "at first")
+                var cursor = try await store.fenceNotices(after: nil, limit: 9).through
+                try expect(try await store.fenceNotices(after: cursor, limit: 9).notices, is: [], "at first")
                 let made = try await store.createFence(.sample("a", watching: ["van"]), in: service, at: .at(2))
                 let changed = try await store.editFence(2, in: service, at: .at(3)) {
                     (definition) throws(TrackStoreError) in
                     var definition = definition
-                    definition.watch = try FenceWatch.nobody.with(["bus"])
+                    definition.watch = try FenceSubjects.nobody.with(["bus"])
                     return definition
                 }
                 let all = try await store.createFence(.everyone("all"), in: service, at: .at(4))
                 _ = try await store.deleteFences(matching: FenceFilter(fences: [1, 2]), in: service, at: .at(5))
-                var news = try await store.fenceNews(after: mark, limit: 2)
-                try expect(news.news?.map(\.fence), is: [2, 2], "the first two")
-                try expect(news.news?.map(\.entities), is: [["van"], ["bus", "van"]], "whom they concern")
-                try expect(news.news?.map(\.version), is: [made.version, changed.version], "their versions")
-                mark = news.through
-                news = try await store.fenceNews(after: mark, limit: 9)
-                try expect(news.news?.map(\.fence), is: [3, 1, 2], "the others")
-                try expect(news.news?.map(\.entities), is: [[], [], ["bus"]], "whom the others concern")
-                try expect(news.news?.map(\.concernsEveryone), is: [true, false, false], "which concern everyone")
-                try expect(news.news?.first?.version, is: all.version, "the version of the first of the others")
-                try expect(news.news?.allSatisfy { $0.service == service }, is: true, "the service")
-                try expect(try await store.fenceNews(after: news.through, limit: 9).news, is: [], "in the end")
+                var notices = try await store.fenceNotices(after: cursor, limit: 2)
+                try expect(notices.notices?.map(\.fence), is: [2, 2], "the first two")
+                try expect(notices.notices?.map(\.entities), is: [["van"], ["bus", "van"]], "whom they concern")
+                try expect(notices.notices?.map(\.version), is: [made.version, changed.version], "their versions")
+                cursor = notices.through
+                notices = try await store.fenceNotices(after: cursor, limit: 9)
+                try expect(notices.notices?.map(\.fence), is: [3, 1, 2], "the others")
+                try expect(notices.notices?.map(\.entities), is: [[], [], ["bus"]], "whom the others concern")
+                try expect(
+                    notices.notices?.map(\.concernsEveryone), is: [true, false, false], "which concern everyone")
+                try expect(notices.notices?.first?.version, is: all.version, "the version of the first of the others")
+                try expect(notices.notices?.allSatisfy { $0.service == service }, is: true, "the service")
+                try expect(try await store.fenceNotices(after: notices.through, limit: 9).notices, is: [], "in the end")
             },
             TrackStoreCheck("who has missed news that are forgotten is told so") { subject in
                 let (store, service) = try await subject.withFleet()
-                let begin = try await store.fenceNews(after: nil, limit: 9).through
+                let begin = try await store.fenceNotices(after: nil, limit: 9).through
                 for time in 1...4 as ClosedRange<Int64> {
                     _ = try await store.createFence(.sample("\(time)"), in: service, at: .at(time))
                 }
-                let second = try await store.fenceNews(after: begin, limit: 2).through
-                try expect(try await store.removeFenceNews(before: .at(3), limit: 1), is: 1, "removed at first")
-                try expect(try await store.removeFenceNews(before: .at(3), limit: 9), is: 1, "removed then")
-                try expect(try await store.removeFenceNews(before: .at(3), limit: 9), is: 0, "removed in the end")
-                let lost = try await store.fenceNews(after: begin, limit: 9)
-                try expect(lost.news, is: nil, "news for who has missed some")
-                try expect(try await store.fenceNews(after: lost.through, limit: 9).news, is: [], "news from then on")
-                let kept = try await store.fenceNews(after: second, limit: 9)
-                try expect(kept.news?.map(\.fence), is: [3, 4], "news for who has missed none")
-                try expect(try await store.removeFenceNews(before: .at(9), limit: 9), is: 2, "removed without an end")
-                try expect(try await store.fenceNews(after: kept.through, limit: 9).news, is: [], "news of nothing")
-                try expect(try await store.fenceNews(after: second, limit: 9).news, is: nil, "news that are all gone")
-                try await expect(.failed) { try await store.fenceNews(after: FenceMark("another's"), limit: 9) }
+                let second = try await store.fenceNotices(after: begin, limit: 2).through
+                try expect(try await store.removeFenceNotices(before: .at(3), limit: 1), is: 1, "removed at first")
+                try expect(try await store.removeFenceNotices(before: .at(3), limit: 9), is: 1, "removed then")
+                try expect(try await store.removeFenceNotices(before: .at(3), limit: 9), is: 0, "removed in the end")
+                let lost = try await store.fenceNotices(after: begin, limit: 9)
+                try expect(lost.notices, is: nil, "news for who has missed some")
+                try expect(
+                    try await store.fenceNotices(after: lost.through, limit: 9).notices, is: [], "news from then on")
+                let kept = try await store.fenceNotices(after: second, limit: 9)
+                try expect(kept.notices?.map(\.fence), is: [3, 4], "news for who has missed none")
+                try expect(
+                    try await store.removeFenceNotices(before: .at(9), limit: 9), is: 2, "removed without an end")
+                try expect(
+                    try await store.fenceNotices(after: kept.through, limit: 9).notices, is: [], "news of nothing")
+                try expect(
+                    try await store.fenceNotices(after: second, limit: 9).notices, is: nil, "news that are all gone")
+                try await expect(.failed) {
+                    try await store.fenceNotices(after: FenceChangeCursor("another's"), limit: 9)
+                }
             },
         ]
     }
@@ -351,8 +358,8 @@ extension TrackStore {
     }
 }
 
-extension FenceWatch {
-    fileprivate func with(_ names: [String]) throws(TrackStoreError) -> FenceWatch {
+extension FenceSubjects {
+    fileprivate func with(_ names: [String]) throws(TrackStoreError) -> FenceSubjects {
         do throws(FenceError) {
             return try adding(names)
         } catch {

@@ -35,10 +35,10 @@ extension TrackStoreContract {
                 try expect(try await store.allHealth(in: nil, atOnce: 2), is: [keptBus, keptVan, keptCafe], "all")
                 try expect(try await store.allHealth(in: other), is: [keptCafe], "of a service")
                 let first = try await store.health(in: service, after: nil, limit: 1)
-                let second = try await store.health(in: service, after: first.mark, limit: 2)
+                let second = try await store.health(in: service, after: first.cursor, limit: 2)
                 try expect(first.vehicles.count, is: 1, "a page")
                 try expect(VehicleHealth.sorted(first.vehicles + second.vehicles), is: [keptBus, keptVan], "pages")
-                try expect(second.mark, is: nil, "the end")
+                try expect(second.cursor, is: nil, "the end")
                 try expect(try await store.checkIntegrity(), is: [], "integrity")
             },
             TrackStoreCheck("a sign of life keeps the report, and an older note changes nothing") { subject in

@@ -48,9 +48,9 @@ extension TrackStoreContract {
                     _ = try await store.queuePush(alarm(number), in: service, at: .at(1))
                 }
                 _ = try await store.queuePush(.sample("a", to: ["van"]), in: service, at: .at(2))
-                func next(_ mark: PushMark?, _ limit: Int) async throws -> (PushMark, [String]) {
+                func next(_ cursor: PushCursor?, _ limit: Int) async throws -> (PushCursor, [String]) {
                     let found = try await store.pendingPushes(
-                        of: "van", in: service, after: mark, at: .at(3), limit: limit)
+                        of: "van", in: service, after: cursor, at: .at(3), limit: limit)
                     return (found.through, found.pushes.map(\.body))
                 }
                 let (first, texts) = try await next(nil, 2)
@@ -163,13 +163,13 @@ extension TrackStoreContract {
                 for number in 1...5 {
                     _ = try await store.queuePush(.sample("\(number)", to: ["van"]), in: service, at: .at(0))
                 }
-                var mark: PushMark?
+                var cursor: PushCursor?
                 var told: [String] = []
                 // A store may tell again of what it has told; so the first time counts.
                 func follow(_ limit: Int) async throws -> Int {
                     let (through, pushes) = try await store.pendingPushes(
-                        of: "van", in: service, after: mark, at: .at(0), limit: limit)
-                    mark = through
+                        of: "van", in: service, after: cursor, at: .at(0), limit: limit)
+                    cursor = through
                     for push in pushes where !told.contains(push.body) { told.append(push.body) }
                     return pushes.count
                 }
@@ -178,14 +178,14 @@ extension TrackStoreContract {
                 try expect(told, is: ["1", "2", "3", "4", "5"], "told in steps of two")
                 _ = try await follow(9)
                 try expect(told.count, is: 5, "once more")
-                // To another entity, and the mark stays good.
+                // To another entity, and the cursor stays good.
                 _ = try await store.queuePush(.sample("bus", to: ["bus"]), in: service, at: .at(0))
                 _ = try await follow(9)
                 _ = try await store.queuePush(.sample("6", to: ["van"]), in: service, at: .at(0))
                 _ = try await follow(9)
                 try expect(told.last, is: "6", "what came after the last mark")
                 try expect(told.count, is: 6, "in the end")
-                // A mark that brought nothing, of an entity that is not there yet.
+                // A cursor that brought nothing, of an entity that is not there yet.
                 let none = try await store.pendingPushes(
                     of: "late", in: service, after: nil, at: .at(0), limit: 9)
                 try expect(none.pushes, is: [], "of nobody")
@@ -196,34 +196,34 @@ extension TrackStoreContract {
                 try expect(late.pushes.map(\.body), is: ["7"], "of one who came late")
                 try await expect(.failed) {
                     try await store.pendingPushes(
-                        of: "van", in: service, after: PushMark("foreign"), at: .at(0), limit: 9)
+                        of: "van", in: service, after: PushCursor("foreign"), at: .at(0), limit: 9)
                 }
             },
             TrackStoreCheck("word of messages goes round once, in order, and to all where they are many") { subject in
                 let (store, service) = try await subject.withPushTargets()
                 _ = try await store.queuePush(.sample("old", to: ["van"]), in: service, at: .at(0))
-                let start = try await store.pushNews(after: nil, limit: 9)
-                try expect(start.news, is: [], "news before anything")
+                let start = try await store.pushNotices(after: nil, limit: 9)
+                try expect(start.notices, is: [], "news before anything")
                 let first = try await store.queuePush(.sample("1", to: ["van", "bus"]), in: service, at: .at(1))
-                for number in 0..<PushNews.maximumEntities {
+                for number in 0..<PushQueuedNotice.maximumEntities {
                     try await store.haveEntity(named: "e\(number)", in: service, at: .at(1))
                 }
                 let second = try await store.queuePush(
                     NewPush(type: 65, body: "{}", targets: .service), in: service, at: .at(1))
-                let both = try await store.pushNews(after: start.through, limit: 9)
-                try expect(both.news.map(\.message), is: [first.message, second.message], "messages")
-                try expect(both.news.map { $0.entities?.sorted() }, is: [["bus", "van"], nil], "whose")
-                try expect(both.news.map(\.service), is: [service, service], "services")
-                let one = try await store.pushNews(after: start.through, limit: 1)
-                try expect(one.news.map(\.message), is: [first.message], "one message")
-                let rest = try await store.pushNews(after: one.through, limit: 9)
-                try expect(rest.news.map(\.message), is: [second.message], "the rest")
-                let none = try await store.pushNews(after: both.through, limit: 9)
-                try expect(none.news, is: [], "news once more")
+                let both = try await store.pushNotices(after: start.through, limit: 9)
+                try expect(both.notices.map(\.message), is: [first.message, second.message], "messages")
+                try expect(both.notices.map { $0.entities?.sorted() }, is: [["bus", "van"], nil], "whose")
+                try expect(both.notices.map(\.service), is: [service, service], "services")
+                let one = try await store.pushNotices(after: start.through, limit: 1)
+                try expect(one.notices.map(\.message), is: [first.message], "one message")
+                let rest = try await store.pushNotices(after: one.through, limit: 9)
+                try expect(rest.notices.map(\.message), is: [second.message], "the rest")
+                let none = try await store.pushNotices(after: both.through, limit: 9)
+                try expect(none.notices, is: [], "news once more")
                 let third = try await store.queuePush(.sample("3", to: ["bus"]), in: service, at: .at(2))
-                let later = try await store.pushNews(after: none.through, limit: 9)
-                try expect(later.news.map(\.message), is: [third.message], "after a mark that brought no news")
-                try await expect(.failed) { try await store.pushNews(after: PushMark(1), limit: 9) }
+                let later = try await store.pushNotices(after: none.through, limit: 9)
+                try expect(later.notices.map(\.message), is: [third.message], "after a mark that brought no news")
+                try await expect(.failed) { try await store.pushNotices(after: PushCursor(1), limit: 9) }
             },
             TrackStoreCheck("the history lists what there was, by entity, state and page, until it is removed") {
                 subject in

@@ -2,7 +2,7 @@ import TrackModel
 import TrackStore
 
 extension TrackStoreContract {
-    /// How long points are kept: ``ServiceStore`` and ``StoreUpkeep``.
+    /// How long points are kept: ``ServiceStore`` and ``StoreMaintenance``.
     package static var retention: [TrackStoreCheck] {
         [
             TrackStoreCheck("a service says how long it keeps its points") { subject in
@@ -179,11 +179,11 @@ extension TrackStoreContract {
 extension TrackStore {
     /// Step by step until nothing is left to look at; returns how many points are gone.
     fileprivate func removeAll(of service: ServiceID, before time: Timestamp, limit: Int) async throws -> Int {
-        var (removed, mark): (Int, RemovalMark?) = (0, nil)
+        var (removed, mark): (Int, RemovalCursor?) = (0, nil)
         repeat {
             let step = try await removePoints(of: service, before: time, after: mark, limit: limit)
             removed += step.removed
-            mark = step.mark
+            mark = step.cursor
         } while mark != nil
         return removed
     }

@@ -75,8 +75,8 @@ extension TrackStoreContract {
                 try expect(counts.points, is: whole.points - 12, "points")
                 let changed = try await store.deviceChanges(after: nil, limit: 9)
                 try expect(changed.through > mark, is: true, "that devices have changed")
-                let news = try await store.deviceChanges(after: mark, limit: 9).devices
-                try expect(Set(news), is: [.sample(1), .sample(2)], "the devices that went")
+                let notices = try await store.deviceChanges(after: mark, limit: 9).devices
+                try expect(Set(notices), is: [.sample(1), .sample(2)], "the devices that went")
                 try expect(try await store.exportTokens(), is: ["export of kept"], "exports")
                 try expect(try await store.snapshot(of: other) == kept, is: true, "that the other service is as before")
                 _ = try await store.merge(limit: 100)

@@ -57,7 +57,7 @@ private struct WatchHistory {
         }
         try await compare("with all versions")
         let middle = second / 2
-        while try await store.removeFenceNews(before: .at(middle), limit: 1 + below(9)) > 0 {}
+        while try await store.removeFenceNotices(before: .at(middle), limit: 1 + below(9)) > 0 {}
         forgotten = versions.last { $0.version < Timestamp.at(middle).milliseconds }?.version
         try await compare("when the first half is forgotten")
         for _ in 0..<10 {
@@ -128,7 +128,7 @@ private struct WatchHistory {
     private mutating func definition(_ names: [[UInt8]]?, _ definition: FenceDefinition) throws -> FenceDefinition {
         var definition = definition
         let texts = (names ?? []).map { String(decoding: $0, as: UTF8.self) }.shuffled(using: &random)
-        definition.watch = names == nil ? .everyone : try FenceWatch(texts)
+        definition.watch = names == nil ? .everyone : try FenceSubjects(texts)
         return definition
     }
 

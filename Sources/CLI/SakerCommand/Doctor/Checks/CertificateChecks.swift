@@ -20,7 +20,7 @@ enum CertificateCheck {
         return .ok(.certificates, checks.map(\.found).joined(separator: "; "))
     }
 
-    private static func judge(_ file: CertificateFacts, _ places: ConfiguredPlaces, _ now: Int64) -> Check {
+    private static func judge(_ file: ClientCertificateFacts, _ places: ConfiguredPlaces, _ now: Int64) -> Check {
         let remedy =
             file.path == places.clientCertificateFile
             ? "sudo saker renew; or put a new certificate for this vehicle's key into \(file.path): the agent takes it by itself"

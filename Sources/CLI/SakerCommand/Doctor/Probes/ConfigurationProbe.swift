@@ -79,18 +79,18 @@ enum ConfigurationProbe {
 }
 
 /// When the certificates of a file are valid.
-enum CertificateProbe {
-    static func facts(_ path: String) -> CertificateFacts {
+enum ClientCertificateProbe {
+    static func facts(_ path: String) -> ClientCertificateFacts {
         guard access(path, R_OK) == 0 else {
             let number = errno
-            return CertificateFacts(
+            return ClientCertificateFacts(
                 path: path, content: number == EACCES ? .forbidden : .unreadable(String(cString: strerror(number))))
         }
         do throws(SecureLinkError) {
             let validity = try CertificateFile(path: path).validity
-            return CertificateFacts(path: path, content: .validity(from: validity.from, until: validity.until))
+            return ClientCertificateFacts(path: path, content: .validity(from: validity.from, until: validity.until))
         } catch {
-            return CertificateFacts(path: path, content: .unreadable("holds no certificate in PEM form"))
+            return ClientCertificateFacts(path: path, content: .unreadable("holds no certificate in PEM form"))
         }
     }
 }

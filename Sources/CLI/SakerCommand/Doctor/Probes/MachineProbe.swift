@@ -58,9 +58,9 @@ enum MachineProbe {
         return Array(found.sorted().prefix(8))
     }
 
-    static func disk(_ directory: String) -> DiskFacts? {
+    static func disk(_ directory: String) -> VehicleDiskFacts? {
         guard let space = DiskSpace(of: directory) else { return nil }
-        return DiskFacts(
+        return VehicleDiskFacts(
             directory: directory, free: space.free, total: space.total, isReadOnly: space.isReadOnly)
     }
 

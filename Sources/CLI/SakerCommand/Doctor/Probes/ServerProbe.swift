@@ -8,20 +8,20 @@ enum ServerProbe {
     /// Addresses that are tried, so that all of it has an end.
     private static let addressLimit = 2
 
-    static func facts(host: String, port: Int) async -> ServerFacts {
+    static func facts(host: String, port: Int) async -> FleetServerFacts {
         let resolution = await Deadline.run(seconds: resolutionSeconds) { Stream.resolve(host) } ?? .timeout
         guard case .addresses(let addresses) = resolution else {
-            return ServerFacts(host: host, port: port, resolution: resolution, connection: nil)
+            return FleetServerFacts(host: host, port: port, resolution: resolution, connection: nil)
         }
         let connection = await Deadline.run(seconds: Int64(connectMilliseconds) / 1000 + 1) {
             connect(addresses.prefix(addressLimit), port)
         }
-        return ServerFacts(
+        return FleetServerFacts(
             host: host, port: port, resolution: resolution, connection: connection ?? .failed("no answer"))
     }
 
-    private static func connect(_ addresses: some Collection<String>, _ port: Int) -> ServerFacts.Connection {
-        var trouble = ServerFacts.Connection.failed("no address")
+    private static func connect(_ addresses: some Collection<String>, _ port: Int) -> FleetServerFacts.Connection {
+        var trouble = FleetServerFacts.Connection.failed("no address")
         let begin = ContinuousClock.now
         for address in addresses {
             do {
@@ -55,7 +55,7 @@ struct Stream: ~Copyable {
     private let descriptor: Int32
 
     /// The numeric addresses of a name, as the system looks it up; may take as long as the system lets it.
-    static func resolve(_ host: String) -> ServerFacts.Resolution {
+    static func resolve(_ host: String) -> FleetServerFacts.Resolution {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?

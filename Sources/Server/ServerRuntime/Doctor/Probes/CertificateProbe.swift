@@ -34,7 +34,7 @@ enum CertificateProbe {
         if let pem = try? TextFile.read(tls.certificate) {
             facts.hosts = (try? CertificateMaker.details(of: pem).hosts) ?? []
         }
-        facts.told = told(configuration.enrollment)
+        facts.told = told(configuration.enrolment)
         facts.distrust = await distrust(tls)
         return facts
     }
@@ -55,9 +55,9 @@ enum CertificateProbe {
     }
 
     /// The hosts of `[enrollment]`.
-    static func told(_ enrollment: ServerConfiguration.Enrollment) -> [String] {
-        var hosts = [enrollment.host].compactMap(\.self)
-        if let address = enrollment.webAddress, address.hasPrefix("https://") {
+    static func told(_ enrolment: ServerConfiguration.EnrolmentOptions) -> [String] {
+        var hosts = [enrolment.host].compactMap(\.self)
+        if let address = enrolment.webAddress, address.hasPrefix("https://") {
             let authority = address.dropFirst("https://".count).prefix { $0 != "/" }
             let host =
                 authority.hasPrefix("[")

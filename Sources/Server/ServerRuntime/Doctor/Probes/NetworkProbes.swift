@@ -1,9 +1,9 @@
 import AlarmCallbacks
 import AsyncHTTPClient
-import Exposition
 import Gateway
 import Glibc
 import JSON
+import MetricsText
 import NIOCore
 import NIOHTTP1
 import NIOPosix
