@@ -283,13 +283,13 @@ import TrackWire
         try await Fixture.run { fixture in
             let box = try await Box(fixture)
             var last = try await box.login(fixture)
-            for number in 1...TakeoverWatch.answers {
+            for number in 1...TakeoverDetector.answers {
                 let next = try await box.login(fixture)
                 #expect(await last.next()?.message?.closing?.code == .replaced)
                 // The program of the other computer is there, and ends its connection in order.
                 #expect(await last.next() == nil)
                 last = next
-                guard number < TakeoverWatch.answers else { break }
+                guard number < TakeoverDetector.answers else { break }
                 #expect(try await fixture.store.device(box.record.id)?.cloned == nil)
             }
             try await until { try await fixture.store.device(box.record.id)?.cloned == Fixture.now }

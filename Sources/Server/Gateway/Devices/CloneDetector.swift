@@ -169,7 +169,7 @@ final class CloneEnforcement: Sendable {
     private let noticed = Mutex<[DeviceID: Timestamp]>([:])
     /// The machine decides within the lock; what follows happens after it.
     private let watch = Mutex(CloneDetector())
-    private let takeovers = Mutex(TakeoverWatch())
+    private let takeovers = Mutex(TakeoverDetector())
 
     init(store: any TrackStore, registry: SessionRegistry, lines: SenderLog) {
         self.store = store
@@ -239,7 +239,7 @@ final class CloneEnforcement: Sendable {
         _ device: DeviceID, _ entity: EntityKey, by address: String, from former: String, at now: Timestamp
     ) -> (@Sendable () async -> Void)? {
         guard takeovers.withLock({ $0.taken(device, isElsewhere: address != former, at: now) }) else { return nil }
-        return notice(device, entity, from: address, other: former, "replaced", TakeoverWatch.moves, at: now)
+        return notice(device, entity, from: address, other: former, "replaced", TakeoverDetector.moves, at: now)
     }
 
     /// A session whose stream a login from `successor` has taken has ended. `isAnswered`: by its agent's answer.
@@ -248,7 +248,7 @@ final class CloneEnforcement: Sendable {
         takenBy successor: String, at now: Timestamp
     ) -> (@Sendable () async -> Void)? {
         guard takeovers.withLock({ $0.ended(device, isAnswered: session.isAnswered, at: now) }) else { return nil }
-        let answers = TakeoverWatch.answers
+        let answers = TakeoverDetector.answers
         return notice(device, entity, from: session.address, other: successor, "replaced", answers, at: now)
     }
 

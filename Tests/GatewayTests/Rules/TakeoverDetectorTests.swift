@@ -6,13 +6,13 @@ import TrackTestKit
 @testable import Gateway
 
 /// Copies of a disk that share a stream, and honest vehicles that seem to.
-struct TakeoverWatchTests {
+struct TakeoverDetectorTests {
     private let van = DeviceID.sample(1)
 
     private func at(_ seconds: Int64) -> Timestamp { Timestamp(milliseconds: 1_800_000_000_000 + seconds * 1000) }
 
     @Test func threeAnsweredTakeoversInARowAreCopies() {
-        var watch = TakeoverWatch()
+        var watch = TakeoverDetector()
         // Copies of an agent come back after a minute.
         #expect(watch.ended(van, isAnswered: true, at: at(0)) == false)
         #expect(watch.ended(van, isAnswered: true, at: at(70)) == false)
@@ -24,21 +24,21 @@ struct TakeoverWatchTests {
     }
 
     @Test func aDeadConnectionBetweenThemBeginsAnew() {
-        var watch = TakeoverWatch()
+        var watch = TakeoverDetector()
         for second in 0..<30 as Range<Int64> {
             #expect(watch.ended(van, isAnswered: second % 3 != 0, at: at(second)) == false)
         }
     }
 
     @Test func answersOfAnotherHourDoNotCount() {
-        var watch = TakeoverWatch()
+        var watch = TakeoverDetector()
         for hour in 0..<10 as Range<Int64> { #expect(watch.ended(van, isAnswered: true, at: at(hour * 1801)) == false) }
         // A date that jumps back counts nothing twice.
         #expect(watch.ended(van, isAnswered: true, at: at(0)) == false)
     }
 
     @Test func programsThatAnswerNothingShowThemselvesByTheirHaste() {
-        var watch = TakeoverWatch()
+        var watch = TakeoverDetector()
         func isTold(_ milliseconds: Int64, isElsewhere: Bool = true) -> Bool {
             let now = Timestamp(milliseconds: 1_800_000_000_000 + milliseconds)
             return watch.taken(van, isElsewhere: isElsewhere, at: now)
@@ -58,7 +58,7 @@ struct TakeoverWatchTests {
     /// which the agent waits for the server's goodbye, or into the way of the server's answer to a connection that is gone.
     @Test(arguments: 0..<40 as Range<UInt64>) func anHonestVehicleIsNoCopy(seed: UInt64) {
         var random = SplitMix(state: seed &+ 1)
-        var watch = TakeoverWatch()
+        var watch = TakeoverDetector()
         func below(_ limit: Int64) -> Int64 { Int64.random(in: 0..<max(limit, 1), using: &random) }
         var (now, failures) = (0 as Int64, 0)
         for _ in 0..<300 {
@@ -87,7 +87,7 @@ struct TakeoverWatchTests {
     }
 
     @Test func memoryIsBounded() {
-        var watch = TakeoverWatch(devices: 20)
+        var watch = TakeoverDetector(devices: 20)
         for number in 0..<200 as Range<Int64> {
             _ = watch.ended(.sample(UInt8(number)), isAnswered: true, at: at(number))
             #expect(watch.count <= 20)

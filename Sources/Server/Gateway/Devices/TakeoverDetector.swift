@@ -14,7 +14,7 @@ import TrackStore
 ///
 /// A program that has the certificate and answers nothing shows itself by its haste. An agent whose networks change makes one
 /// attempt a second at most, and one that loses its sessions otherwise waits longer each time.
-struct TakeoverWatch: Sendable {
+struct TakeoverDetector: Sendable {
     /// So many sessions in a row answered when a login took their stream, within ``span``.
     static let answers = 3
     static let span: Int64 = 3_600_000
