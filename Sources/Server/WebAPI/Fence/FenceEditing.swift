@@ -44,7 +44,7 @@ extension FenceEndpoints {
                     return definition
                 }
             }
-            call.charge(for: record.fence.definition)
+            call.charge(for: record.fence.definition, watching: change.watch)
             return Answer { answer in
                 answer.member("fence_id", Int64(record.fence.id))
                 if let line { write(line, to: &answer) }

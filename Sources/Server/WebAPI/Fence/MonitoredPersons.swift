@@ -60,7 +60,7 @@ extension FenceEndpoints {
             }
             return definition
         }
-        call.charge(for: changed.fence.definition)
+        call.charge(for: changed.fence.definition, watching: watch)
         return .done
     }
 

@@ -20,14 +20,14 @@ struct ChangeQuotas: Sendable {
         }
     }
 
-    /// In units: a change takes one, and one for 512 bytes of the fence that it makes.
+    /// In units: a change takes one, and ``Geofencing/FenceDefinition/changeUnits`` of the fence that it makes.
     struct Limit: Hashable, Sendable {
         var atOnce: Int
         /// Milliseconds for one more.
         var interval: Int64
     }
 
-    /// 250,000 fences of 100 vertices at once, and 432,000 changes a day.
+    /// 80,000 fences of 100 vertices at once, and 432,000 changes of circles a day.
     static let keys = Limit(atOnce: 1_000_000, interval: 200)
     /// Each of 100 fences twenty times at once, and 17,280 changes a day.
     static let vehicle = Limit(atOnce: 2000, interval: 5000)
@@ -98,7 +98,8 @@ final class ChangeLimiter: Sendable {
         return APIFailure(
             .concurrencyQuota,
             "\(who) made too many changes (\(limit.atOnce) at once, then one each \(limit.interval) ms; 512 bytes of a fence"
-                + " count as one): try again in \(wait) s, and give many names in one call")
+                + " count as one, and a large fence as 8 more): try again in \(wait) s, and give many names in one call"
+        )
     }
 
     func charge(_ units: Int, to caller: Caller, at now: Timestamp) {
@@ -117,9 +118,22 @@ extension Endpoint {
 }
 
 extension APICall {
-    /// What was made takes its bytes again when it is changed or removed.
-    func charge(for fence: FenceDefinition) {
-        changes.charge(fence.encodedCount / 512, to: caller, at: now)
+    /// What was made takes its bytes again when it is changed or removed. `former`: whom the fence watched before. Each of them
+    /// that it watches no more has a row for 30 days, of some 300 bytes.
+    func charge(for fence: FenceDefinition, watching former: FenceSubjects = .nobody) {
+        let gone = Set(former.entities).subtracting(fence.watch.entities).count
+        changes.charge(fence.changeUnits + (gone * 300 + 511) / 512, to: caller, at: now)
+    }
+}
+
+extension FenceDefinition {
+    /// What a change that makes this fence takes beside its one unit: about what the store keeps of the fence for 30 days, in
+    /// steps of 512 bytes. The copy of a large fence has a page of 4096 bytes for itself, from some 60 vertices on.
+    var changeUnits: Int {
+        // The copy has no names.
+        var copy = self
+        copy.watch = .nobody
+        return encodedCount / 512 + (copy.encodedCount < 768 ? 0 : 8)
     }
 }
 
