@@ -114,7 +114,7 @@ let package = Package(
             ],
             only: [
                 "Deadline.swift", "DiskNode.swift", "DiskSimulation.swift", "RunningIngest.swift", "SampleAgent.swift",
-                "Stores/TestStore.swift",
+                "Stores/StoreDecorator.swift", "Stores/StoreDecorator+Fences.swift", "Stores/TestStore.swift",
             ]),
         .target(
             name: "Terminal", dependencies: ["TrackModel"], path: "Rooms/Shared/Terminal", sources: ["TextFold.swift"],
