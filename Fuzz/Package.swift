@@ -72,8 +72,7 @@ let package = Package(
         .room(
             "HTTPExchange", in: "Shared",
             only: [
-                "HTTPAddress.swift", "HTTPAnswer.swift", "HTTPAnswerReader.swift", "HTTPAnswerReader+Lines.swift",
-                "HTTPExchangeError.swift", "HTTPRequest.swift",
+                "HTTPAnswerReader.swift", "HTTPRequest.swift",
             ]),
         .room(
             "AgentRuntime", in: "Agent",

@@ -1,3 +1,5 @@
+internal import AgentControl
+internal import JSON
 internal import TrackModel
 
 /// A point that stands on the disk.
@@ -100,5 +102,87 @@ struct RingContent {
             }
         }
         return newest
+    }
+}
+
+/// CRC-32 as zlib has it (polynomial 0xEDB88320, reflected), a table and a loop: the checker's own.
+struct CRC32 {
+    private static let table: [UInt32] = (0..<256).map { byte in
+        var rest = UInt32(byte)
+        for _ in 0..<8 { rest = rest & 1 == 1 ? rest >> 1 ^ 0xEDB8_8320 : rest >> 1 }
+        return rest
+    }
+
+    private var rest: UInt32 = 0xFFFF_FFFF
+
+    var value: UInt32 { ~rest }
+
+    /// Takes more bytes; the sum of parts is the sum of the whole.
+    mutating func take(_ bytes: some Collection<UInt8>) {
+        let table = Self.table
+        for byte in bytes { rest = rest >> 8 ^ table[Int(UInt8(truncatingIfNeeded: rest) ^ byte)] }
+    }
+
+    static func of(_ bytes: some Collection<UInt8>) -> UInt32 {
+        var sum = CRC32()
+        sum.take(bytes)
+        return sum.value
+    }
+}
+
+/// Where the ledger of the ring had come to before a process opened the ring.
+///
+/// The process goes on from there: an older mark would upload again what the server has, and every opening writes its own
+/// mark over the one that it found. So the mark is taken before.
+struct LedgerPosition {
+    private let stream: [UInt8]
+    private let acknowledged: UInt64
+
+    /// Nil when no stream stands there.
+    init?(_ found: RingContent) {
+        guard let stream = found.stream else { return nil }
+        (self.stream, acknowledged) = (stream, found.acknowledged)
+    }
+
+    /// `content`: what stands there when the process has read the ring.
+    func check(against content: RingContent) throws(Violation) {
+        guard content.stream == stream, content.acknowledged < acknowledged else { return }
+        throw Violation(
+            guarantee: .recovery,
+            detail: "the ledger said that \(acknowledged) is acknowledged, and the opening went on from "
+                + "\(content.acknowledged)")
+    }
+}
+
+/// What the file of the durable state says, in code of its own.
+struct StateContent {
+    private let state: JSONValue
+
+    /// Nil when these bytes are no state.
+    init?(_ bytes: [UInt8]) {
+        guard let state = try? JSONReader.value(of: bytes), state["version"]?.integerValue == 1 else { return nil }
+        self.state = state
+    }
+
+    /// What the next process resumes.
+    var target: CommandedTarget? {
+        guard let target = state["target"], let isStarted = target["isServiceStarted"]?.boolValue,
+            let isGathering = target["isGathering"]?.boolValue
+        else { return nil }
+        return CommandedTarget(
+            isStarted: isStarted, isGathering: isGathering,
+            entity: target["entity"]?.stringValue ?? CommandedTarget().entity)
+    }
+
+    /// Whether no setting of the file is another one. A setting at its default need not be there.
+    func has(_ settings: AgentSettings) -> Bool {
+        (state["settings"]?.objectValue ?? [:]).allSatisfy { name, value in
+            // gatherInterval in the file is gather_interval for people.
+            let key = name.map { $0.isUppercase ? "_\($0.lowercased())" : "\($0)" }.joined()
+            guard AgentSetting.all.contains(where: { $0.key == key }) else { return true }
+            guard let wanted = settings.values[key] else { return value == .null }
+            if let left = value.doubleValue, let right = wanted.doubleValue { return left == right }
+            return value == wanted
+        }
     }
 }
