@@ -42,10 +42,10 @@ struct UploadRules: Hashable, Sendable {
     let entity: String
     let stream: StreamID
     let limits: GatewayLimits
-    /// Of the service, as the Welcome told it.
+    /// The columns of the service, as the Welcome listed them.
     let schema: AttributeSchema
-    /// The entities whose points of the cache the session may bring; nil: any. Who may bring custom points of others,
-    /// ``GatewayLimits/devicePolicy`` says.
+    /// The entities whose ring points the session may upload; nil: any. ``GatewayLimits/devicePolicy`` says which sessions may
+    /// upload custom points of other entities.
     var entities: Set<ExactName>?
 
     /// Under which entity a batch stands. A batch of an entity that the device never was stands under the session's own, and
@@ -92,8 +92,8 @@ struct UploadRules: Hashable, Sendable {
     }
 
     private func fencesUsed(in upload: Upload) throws(ProtocolViolation) -> [FencesUsed] {
-        // Each costs a question to the store. The points before those that count are judged by the present fences: a refusal
-        // would hold up the vehicle's track for good.
+        // Each costs a reading of the store. Points from before the newest uses are judged by the present fences: a refusal
+        // would stop the vehicle's track for good.
         let uses = upload.fenceUses.suffix(WireLimits.fenceUses).map { use in
             FencesUsed(
                 version: Int64(clamping: use.version), after: Timestamp(milliseconds: use.after),
@@ -104,13 +104,13 @@ struct UploadRules: Hashable, Sendable {
         return uses
     }
 
-    /// Throws what the sender is told in the reply: nothing of its connection breaks by it.
+    /// Throws the reason for the reply to the sender: the connection goes on.
     func check(_ custom: Points, at now: Timestamp) throws(ProtocolViolation) -> CheckedBatch {
         let name = try entityName(custom.entity, "points")
         if !name.utf8.elementsEqual(entity.utf8), let problem = EntityName.problem(withNew: name) {
             throw ProtocolViolation("points: \(problem)")
         }
-        // Which entities the device itself was says nothing here: these points are no track of its own.
+        // The device's former entities do not matter: these points are no track of the device.
         if let problem = limits.devicePolicy.problem(naming: [name], by: entity) {
             throw ProtocolViolation("points: \(problem)")
         }
@@ -299,7 +299,7 @@ extension UploadRules {
             inside: body.inside, skipped: body.skipped, speedLimit: body.speedLimit, parameters: body.parameters,
             isReported: true)
         try checkReceivers(of: uploaded, source)
-        // The vehicle itself has told it.
+        // The vehicle itself has published it.
         let others = uploaded.remoteTo.filter { ExactName($0) != ExactName(entity) }
         guard !others.isEmpty else { return CausedAlarm(alarm) }
         body.point.received = now
@@ -310,7 +310,7 @@ extension UploadRules {
         return CausedAlarm(alarm, pushes: [push])
     }
 
-    /// Each receiver is a row of the transaction. Who hears of a server fence the server knows itself.
+    /// Each receiver is a row of the transaction. The receivers of a server fence's alarm follow from the fence.
     private func checkReceivers(
         of uploaded: UploadedAlarm, _ source: AlarmScope.Source
     ) throws(FenceJSONError) {

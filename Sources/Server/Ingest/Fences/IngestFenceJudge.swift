@@ -7,16 +7,16 @@ import TrackStore
 
 /// Judges batches by the fences of their services, before they are stored.
 ///
-/// It judges from what the last commit left, and each batch says from which version of its entity. So the store takes what
-/// a batch brings about only while that version holds. When it does not, the store tells the present version, and the batch
-/// is judged anew. One task calls it, one group of batches after the other.
+/// It judges from the state of the last commit, and each batch names the version of its entity. So the store takes what
+/// follows from a batch only while that version holds. Otherwise the store returns the present version, and the batch
+/// is judged again. One task calls the judge, with one group of batches after the other.
 actor IngestFenceJudge {
     /// Entities whose fences and state are kept in memory: about 100 MB.
     private static let mostEntities = 100_000
     private static let noticesAtOnce = 1000
     /// Earlier versions of an entity's fences that are kept in memory.
     private static let mostEarlier = 4
-    /// How often fences are read that change meanwhile.
+    /// How often fences are read again when they change during the reading.
     private static let tries = 3
 
     private let store: any FenceStore
@@ -31,9 +31,9 @@ actor IngestFenceJudge {
     private var entities = RecentTable<EntityKey, JudgedEntity>(capacity: mostEntities)
     private var judge = BatchJudge()
     var storm = AlarmStorm()
-    /// What the alarms of each entity may take.
+    /// The bounds of the alarms of each entity.
     var outputs: OutputAllowance
-    /// Of the lines that senders cause.
+    /// The budget for log lines that senders cause.
     var lines = LineBudget()
 
     init(
@@ -52,14 +52,14 @@ actor IngestFenceJudge {
     /// An index is being built.
     var isPacking: Bool { services.values.contains(where: \.isPacking) }
 
-    /// How many fences cannot be read, and so are not judged, as far as somebody has asked for them.
+    /// How many fences cannot be read, and so are not judged, of those that were needed.
     var unreadable: Int { services.values.reduce(0) { $0 + $1.unreadable.count } }
 
     // MARK: Judging
 
-    /// Throws what the store throws while fences and states are read: then nothing was judged.
+    /// Throws the store's error when fences or states cannot be read: then nothing was judged.
     ///
-    /// `rows`: of each sender. What a sender has beyond one transaction is not judged.
+    /// `rows`: the rows of each sender. Alarms of a sender beyond the rows of one transaction are not judged.
     func judge(_ batches: [IngestBatch], of rows: SenderRowCounts? = nil) async throws(TrackStoreError) -> [JudgedBatch]
     {
         try await read(for: batches)
@@ -79,7 +79,7 @@ actor IngestFenceJudge {
         }
     }
 
-    /// Nothing when no fence looks at the batch.
+    /// Empty when no fence concerns the batch.
     private func judge(
         _ judged: inout JudgedBatch, of key: EntityKey, _ budget: inout AlarmBudget,
         _ reached: inout [EntityKey: JudgedState]
@@ -105,19 +105,19 @@ actor IngestFenceJudge {
     }
 
     /// Reads the fences and states that the batches need. A change that comes between two readings is in one of them alone:
-    /// then everything is read once more. Who changes fences without a pause holds up no batch.
+    /// then everything is read once more. Changes of fences without a pause do not delay a batch for long.
     private func read(for batches: [IngestBatch]) async throws(TrackStoreError) {
         let ids = Set(batches.map(\.service))
         for attempt in 1...Self.tries {
             _ = try await hear()
             for id in ids where services[id] == nil { try await load(id) }
             guard try await meet(batches), attempt < Self.tries else { return }
-            // Also a change that was read already makes an entity's own fences unknown.
+            // A change that was read already also invalidates an entity's own fences.
             guard try await hear() else { return }
         }
     }
 
-    /// The present fences, and from the times on that the vehicle says, those by which the vehicle judged.
+    /// The present fences, and from the times on that the vehicle reports, the fences by which the vehicle judged.
     private func fences(for batch: IngestBatch, _ service: JudgedService, _ entity: JudgedEntity) -> [JudgingFences] {
         var own: OwnFences?
         if case .some(let fences)? = entity.own { own = fences }
@@ -128,7 +128,7 @@ actor IngestFenceJudge {
             }
     }
 
-    /// Remembers what was committed. Returns how many alarms were, and how many fences cannot be read.
+    /// Keeps the states that were committed. Returns the number of alarms, and of fences that cannot be read.
     func settle(_ batches: [JudgedBatch], _ outcomes: [IngestOutcome]) -> (alarms: Int, unreadable: Int) {
         var alarms = 0
         for (judged, outcome) in zip(batches, outcomes) {
@@ -140,7 +140,7 @@ actor IngestFenceJudge {
                 spend(judged, of: key)
             case .stale(let version, let bytes): remember(read(bytes, of: key), version, of: key)
             case .duplicate: break
-            // What became of them, nobody knows: the next batch reads it.
+            // Their states are unknown: the next batch reads them.
             case .replaced, .rewound, .failed: entities[key]?.state = nil
             }
         }
@@ -180,7 +180,7 @@ actor IngestFenceJudge {
         }
     }
 
-    /// Hears of the changes of fences: the next batch is judged by them. False: there were none.
+    /// Reads the changes of fences: the next batch is judged by them. False: there were none.
     func hear() async throws(TrackStoreError) -> Bool {
         guard var heard = cursor else {
             cursor = try await store.fenceNotices(after: nil, limit: 1).through
@@ -204,9 +204,9 @@ actor IngestFenceJudge {
     }
 
     private func apply(_ notices: [FenceChangeNotice], to id: ServiceID) async throws(TrackStoreError) {
-        // No copy of the service is kept here: a change in its place would cost what all its changes cost.
+        // The service is changed in place: a copy would make one change as slow as all of them.
         guard let isLost = services[id]?.isLost else { return }
-        // The change may be the one that mends it.
+        // The change may repair the fence.
         guard !isLost else { return services[id] = nil }
         for name in notices.compactMap(\.entities).joined() { entities[EntityKey(service: id, name: name)]?.own = nil }
         let numbers = Array(Set(notices.map(\.fence)))
@@ -225,7 +225,7 @@ actor IngestFenceJudge {
         }
     }
 
-    /// Builds the index anew when so much has changed that judging is slow. The fences go on judging meanwhile.
+    /// Builds the index again when so many changes have come that judging is slow. Judging goes on meanwhile.
     private func packIfWorn(_ id: ServiceID) {
         guard let fences = services[id]?.beginPacking(packings + 1) else { return }
         packings += 1
@@ -247,7 +247,7 @@ actor IngestFenceJudge {
 
     private func load(_ id: ServiceID) async throws(TrackStoreError) {
         do throws(TrackStoreError) {
-            // What changes while the fences are read is heard of again.
+            // Changes during the reading come again with the next cursor.
             let version = try await store.fences(naming: []).version
             let found = try await store.allReadableFences(in: id, matching: FenceFilter(watch: .everyone))
             let hasNaming = try await hasNaming(id)
@@ -260,7 +260,7 @@ actor IngestFenceJudge {
         }
     }
 
-    /// Points are stored all the same: a damaged table of fences must not hold up a fleet.
+    /// The points are stored without: a damaged table of fences must not stop a fleet.
     private func lose(_ id: ServiceID, _ error: TrackStoreError) throws(TrackStoreError) {
         guard error.code == .corrupt else { throw error }
         logger.critical(
@@ -276,7 +276,7 @@ actor IngestFenceJudge {
             metadata: ["service": "\(id.rawValue)", "fences": "\(fences.unjudged.count)", "first": "\(first)"])
     }
 
-    /// The other fences judge all the same: a damaged fence must not hold up a fleet.
+    /// The other fences are judged: a damaged fence must not stop a fleet.
     private func tell(_ unreadable: [UnreadableFence], of id: ServiceID) {
         for fence in services[id]?.cannotRead(unreadable) ?? [] {
             logger.critical(
@@ -287,7 +287,7 @@ actor IngestFenceJudge {
 
     // MARK: Entities
 
-    /// Reads what is not known of the entities of some batches. True: fences were read.
+    /// Reads what the judge lacks of the entities of some batches. True: fences were read.
     private func meet(_ batches: [IngestBatch]) async throws(TrackStoreError) -> Bool {
         var keys: [EntityKey] = []
         var seen: Set<EntityKey> = []
@@ -356,7 +356,7 @@ actor IngestFenceJudge {
         return hasRead
     }
 
-    /// Nil when the store does not know the version: then the present fences judge.
+    /// Nil when the store has the version no longer: then the points are judged by the present fences.
     private func earlierFences(of key: EntityKey, _ used: FencesUsed) async throws(TrackStoreError) -> JudgingFences? {
         do throws(TrackStoreError) {
             let difference = try await store.fenceDifference(of: key, since: used.version)

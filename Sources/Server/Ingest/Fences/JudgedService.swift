@@ -3,22 +3,22 @@ import Geofencing
 import TrackModel
 import TrackStore
 
-/// What the desk knows of the fences of a service.
+/// The fences of a service, as the judge has read them.
 struct JudgedService: Sendable {
     private(set) var fences: ServiceFences
     /// Whether some fence of the service watches entities by name.
     var hasNaming: Bool
-    /// Changes when nobody knows whose own fences have changed.
+    /// Changes when a change of fences does not say which entities it concerns.
     private(set) var generation = 0
     /// The number of the last change that is in `fences`, or an earlier one.
     private(set) var version: Int64
     /// Fences that cannot be read, over everyone and of entities that were met: they are not judged.
     private(set) var unreadable: Set<Int32> = []
-    /// The store cannot say which fences over everyone there are: with the next change it is asked again.
+    /// The fences over everyone cannot be read. The judge reads them again with the next change.
     private(set) var isLost = false
     /// The fences over everyone without those that some vehicles had in another revision.
     private var others: [Set<Int32>: ServiceFences] = [:]
-    /// A new index is built beside from the fences as they were; nil: none is.
+    /// Another task builds a new index from the fences as they were; nil: none does.
     private var packing: Packing?
 
     private struct Packing {
@@ -36,7 +36,7 @@ struct JudgedService: Sendable {
         self.version = version
     }
 
-    /// Nobody can say which fences over everyone there are: none is judged, and points are stored all the same.
+    /// The fences over everyone cannot be read: none of them is judged. The points are stored all the same.
     init(lost zones: @escaping ZoneTable) {
         self.init(ServiceFences(zones: zones), hasNaming: true, version: 0)
         isLost = true
@@ -73,7 +73,7 @@ struct JudgedService: Sendable {
         return found.unreadable
     }
 
-    /// Returns those of which nobody was told yet.
+    /// Returns those that were not reported before.
     mutating func cannotRead(_ found: [UnreadableFence]) -> [UnreadableFence] {
         found.filter { unreadable.insert($0.fence).inserted }
     }
@@ -82,14 +82,14 @@ struct JudgedService: Sendable {
 
     var isPacking: Bool { packing != nil }
 
-    /// The fences of which a new index is to be built beside; nil when none is, or one is being built.
+    /// The fences for which another task should build a new index; nil when the index is good, or is being built.
     mutating func beginPacking(_ number: Int) -> ServiceFences? {
         guard packing == nil, fences.isWorn else { return nil }
         packing = Packing(number: number)
         return fences
     }
 
-    /// The new index is there. False: nobody waits for it.
+    /// The new index is built. False: it was not asked for.
     mutating func packed(_ new: ServiceFences, _ number: Int) -> Bool {
         guard let packing, packing.number == number else { return false }
         self.packing = nil
@@ -99,7 +99,7 @@ struct JudgedService: Sendable {
     }
 }
 
-/// What the desk knows of an entity. Only the desk has it. An object, because each batch would copy a value twice.
+/// Fences and fence state of an entity, as the judge has read them. An object, because each batch would copy a value twice.
 final class JudgedEntity {
     enum Own: Sendable {
         case none
@@ -111,13 +111,13 @@ final class JudgedEntity {
     var generation = 0
     /// Nil: it must be read.
     var state: (remembered: JudgedState, version: Int64)?
-    /// The fences by which the entity's vehicle judged; nil when the store does not know them any more.
+    /// The fences by which the entity's vehicle judged; nil when the store has them no longer.
     var earlier: [FencesUsed: JudgingFences?] = [:]
     /// The version of the service at which `earlier` was read.
     var earlierOf: Int64 = 0
 }
 
-/// A table that forgets what was not used for long: about `capacity` values stay.
+/// A table that removes the values that were used longest ago: about `capacity` values stay.
 struct RecentTable<Key: Hashable, Value> {
     private let half: Int
     private var young: [Key: Value] = [:]
@@ -127,7 +127,7 @@ struct RecentTable<Key: Hashable, Value> {
         half = max(1, capacity / 2)
     }
 
-    /// Reading counts as use.
+    /// A reading counts as a use.
     subscript(key: Key) -> Value? {
         mutating get {
             if let value = young[key] { return value }

@@ -6,8 +6,7 @@ import Systemd
 import TrackModel
 import TrackStore
 
-/// Answers claims and renewals: asks the limits, the store and the signer, each in its turn, and writes what became of it
-/// into the journal.
+/// Answers claims and renewals: checks the limits, changes the store, signs, and writes the outcome into the journal.
 final class EnrolmentService: EnrolmentResponder {
     private let store: any EnrolmentStore
     private let place: EnrolmentIssuer
@@ -55,7 +54,7 @@ final class EnrolmentService: EnrolmentResponder {
         }
     }
 
-    /// Says what the journal has left out. Call it now and then.
+    /// Logs how many lines were left out. Call it now and then.
     func tellLeftOut() { journal.tellLeftOut() }
 
     func refusePlainHTTP(from address: String?) -> EnrolmentReply {
@@ -82,7 +81,7 @@ final class EnrolmentService: EnrolmentResponder {
         do throws(EnrolmentRefusal) {
             body = try EnrolmentBody.claim(call.body)
         } catch {
-            // Not even a token: that is a stranger's request.
+            // Without a token the request is a stranger's.
             try admitStranger(call)
             throw error
         }
@@ -113,7 +112,7 @@ final class EnrolmentService: EnrolmentResponder {
                 journal.note(.again, about)
                 return reply
             }
-            // The device exists from here on, whatever becomes of this answer: no other call would tell of it.
+            // The device exists from here on, whether or not this answer arrives: no other call would log it.
             counters.count(.issued)
             journal.note(.issued, about, isNew: true)
             return try await issue(request, to: device, issuance, at: now, &about)
@@ -133,7 +132,7 @@ final class EnrolmentService: EnrolmentResponder {
             throw error
         }
         let now = now()
-        // It costs less than to refuse it: one code, and nothing is looked at or kept.
+        // A challenge costs less than a refusal: one code. Nothing is read or kept.
         if body.proves, !challenge.isGood(body.nonce, at: now) { return .challenge(challenge.nonce(at: now)) }
         try admitStranger(call)
         let request = try await read(body.request)
@@ -149,14 +148,14 @@ final class EnrolmentService: EnrolmentResponder {
             isProven: isProven && body.proves)
         let outcome = try await stored { store throws(TrackStoreError) in try await store.renew(renewal, at: now) }
         switch outcome {
-        // Whoever gets none pays, also with a key that is known: a revoked box may ask for ever.
+        // A refusal costs the sender credit, also with a known key: a revoked box may ask for ever.
         case .refused(let refusal): throw refusal
         case .pending(let device):
             about.note(device)
             counters.count(.pending)
             journal.note(.pending, about)
             return .pending(device)
-        // Perhaps somebody else's: it costs as a stranger's does.
+        // The key may be stolen: the request costs what a stranger's costs.
         case .again(let device):
             about.note(device)
             let reply = try await issue(request, to: device, issuance, at: now, &about)
@@ -175,11 +174,11 @@ final class EnrolmentService: EnrolmentResponder {
 
     // MARK: Parts of both
 
-    /// Whether the token makes devices. One that does not may still be that of a device that claims again.
+    /// Whether the token makes devices. A token that does not may belong to a device that claims again.
     private func admit(
         _ call: EnrolmentCall, _ hash: TokenHash, _ about: inout EnrolmentJournal.Subject
     ) async throws(EnrolmentRefusal) -> Bool {
-        // Who has no credit gets in with a good token alone.
+        // Without credit only a good token is let in.
         var wait: Int64?
         switch arrives(call, hash) {
         case .goOn: break
@@ -232,7 +231,7 @@ final class EnrolmentService: EnrolmentResponder {
         }
     }
 
-    /// Why is for the journal alone: it names files of the server, and whoever asks may be a stranger.
+    /// The reason goes only into the journal: it names files of the server, and the sender may be a stranger.
     private static func noAuthority(
         _ error: ServerError, _ about: inout EnrolmentJournal.Subject
     ) -> EnrolmentRefusal {
@@ -272,7 +271,7 @@ final class EnrolmentService: EnrolmentResponder {
     }
 }
 
-/// Says once a minute which lines of the journal were left out.
+/// Logs once a minute how many lines were left out.
 struct EnrolmentLines: RepeatedWork {
     static let pause = Duration.seconds(60)
 

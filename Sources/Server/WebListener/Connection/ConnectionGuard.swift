@@ -6,8 +6,8 @@ import NIOHTTP1
 
 /// Carries out ``ConnectionTimeouts`` for one connection: the times, the bytes that it holds, its standing, `100 Continue`.
 ///
-/// It stands right behind the HTTP decoder. In front of everything stands its ``ArrivalMeter``, which counts what comes from
-/// the wire, and closes without a farewell that nobody may take.
+/// It is the handler behind the HTTP decoder. The first handler of the pipeline is its ``ArrivalMeter``, which counts the bytes
+/// from the wire, and closes without a goodbye that the client may never read.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -69,10 +69,10 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     // MARK: In
 
-    /// Bytes came from the wire. False: they are not wanted.
+    /// Bytes came from the wire. False: the connection must drop them.
     func arrived(_ bytes: Int) -> Bool {
         guard !watch.isOver, let context else { return false }
-        // What is only passed over is not held.
+        // Bytes that are only skipped take no memory.
         guard watch.wait != .rest else { return true }
         if !memory.take(bytes, for: context.channel) { perform(watch.giveUp(.memory)) }
         return !watch.isOver
@@ -102,7 +102,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // Half a body must not pass for a whole one.
+        // Half a body must not be taken for a whole one.
         if case ChannelEvent.inputClosed? = event as? ChannelEvent, !watch.isComplete {
             context.fireErrorCaught(Incomplete())
         }
@@ -146,7 +146,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         guard isParting, mode == .all else { return context.close(mode: mode, promise: promise) }
-        // Whoever waited for the request has given up. The client has its time to take the answer.
+        // Nothing waits for the request any more. The client has its time to read the answer.
         context.channel.closeFuture.cascade(to: promise)
     }
 
@@ -172,7 +172,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         case .answerMade(let bytes):
             if !memory.take(bytes, for: context.channel) { perform(watch.giveUp(.memory)) }
         case .giveUp(let reason):
-            // It may have been told while the refusal was on its way.
+            // The client may have been asked for its body while the refusal was on its way.
             if !watch.isOver { perform(watch.giveUp(reason)) }
         }
         settle()
@@ -218,7 +218,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         watch.refused(at: .now())
         memory.leave(context.channel)
         isParting = true
-        // What has come of the request is held no more.
+        // The bytes of the request are freed.
         if !watch.isComplete { context.fireErrorCaught(Incomplete()) }
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         sent.whenComplete { _ in bound.value.close(mode: .output, promise: nil) }
@@ -234,7 +234,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         watchTheClock()
     }
 
-    /// One alarm, which is set anew when it goes off too early: most deadlines only move on.
+    /// One timer, which is set again when it fires too early: most deadlines only move on.
     private func watchTheClock() {
         guard let context else { return }
         let deadline = watch.deadline
@@ -249,8 +249,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 }
 
-/// Stands before everything else in a connection's pipeline, TLS included: counts what comes from the wire for its
-/// ``ConnectionGuard``, and ends the connection without the goodbye of TLS, which would wait for the client.
+/// The first handler of a connection's pipeline, before TLS: counts the bytes from the wire for its ``ConnectionGuard``, and
+/// ends the connection without the goodbye of TLS, which would wait for the client.
 final class ArrivalMeter: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
