@@ -26,6 +26,8 @@ struct FindingModel {
     /// Everything that stands in the file, traces and failed writes too.
     private(set) var written: Set<UInt64> = []
     private var newest: UInt64 = 0
+    /// The bytes that `durable`, `durableTraces` and `durablyEnded` were read from.
+    private var noted: [UInt8]?
     private var durable: [UInt64: AlarmFile.Alarm] = [:]
     private var durableTraces: Set<UInt64> = []
     private var durablyEnded: Set<UInt64> = []
@@ -151,6 +153,8 @@ struct FindingModel {
     }
 
     private mutating func note(durable kept: [UInt8]?) {
+        guard kept != noted || kept == nil else { return }
+        noted = kept
         let found = kept == file?.bytes ? file : kept.flatMap(AlarmFile.init)
         durable = [:]
         for alarm in (found?.findings ?? []) + (found?.alarms ?? []) { durable[alarm.id] = alarm }
