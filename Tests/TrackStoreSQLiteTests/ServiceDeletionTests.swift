@@ -23,7 +23,7 @@ import TrackTestKit
                 String.self,
                 """
                 SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c
-                WHERE m.type = 'table' AND c.name = 'service' AND m.name <> 'service'
+                WHERE m.type = 'table' AND c.name = 'service' AND m.name NOT IN ('service', 'change')
                 """)
             for table in tables {
                 let state = table == "device" ? "AND state <> 2" : ""

@@ -21,7 +21,6 @@ import TrackTestKit
         #expect(former.map(\.state) == [.active, .revoked])
         #expect(former.map(\.formerEntities) == [["van_01"], []])
         #expect(former.allSatisfy { $0.claim == nil && $0.issued == nil && $0.machine == nil })
-        #expect(try await store.deviceChanges(after: 0, limit: 9).through == 6)
         #expect(try await store.tokens(in: nil) == [])
         #expect(former.allSatisfy { $0.cloned == nil })
         // What is there may be changed, and renewed by its key.

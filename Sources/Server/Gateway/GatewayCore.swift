@@ -24,10 +24,7 @@ package final class GatewayCore: Sendable {
     /// How often vehicles have logged in.
     let logins: Mutex<LoginRates>
     let pushDispatcher: PushDispatcher
-    private let keyRevocations: KeyRevocationPoller
-    private let deviceChanges: DeviceChangePoller
-    private let serviceDeletions: ServiceDeletionPoller
-    private let fenceJudge: FenceChangeFeed
+    private let changes: StoreChangeFeed
     let clones: CloneEnforcement
     let health: HealthReportWriter
     let fences: FenceReading
@@ -57,15 +54,11 @@ package final class GatewayCore: Sendable {
         self.ingest = ingest
         pushDispatcher = PushDispatcher(
             store: store, registry: registry, counters: counters, sleep: tasks.sleep, logger: logger)
-        keyRevocations = KeyRevocationPoller(
-            store: store, registry: registry, sleep: tasks.sleep, now: now, logger: logger)
         let lines = SenderLog(logger)
         self.lines = lines
         clones = CloneEnforcement(store: store, registry: registry, lines: lines)
-        deviceChanges = DeviceChangePoller(
-            store: store, registry: registry, clones: clones, sleep: tasks.sleep, logger: logger)
-        serviceDeletions = ServiceDeletionPoller(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
-        fenceJudge = FenceChangeFeed(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
+        changes = StoreChangeFeed(
+            store: store, registry: registry, clones: clones, tasks: tasks, now: now, logger: logger)
         health = HealthReportWriter(store: store, registry: registry, tasks: tasks, logger: logger)
         fences = FenceReading(store, executor: tasks.executor, zones: ingest.zones) { service, unreadable in
             for fence in unreadable {
@@ -129,13 +122,10 @@ package final class GatewayCore: Sendable {
 
     // MARK: Life
 
-    /// Looks for messages to agents, for their outcomes, for keys that end, for changed devices and deleted services, and tells it how vehicles are, until ``takeNothingMore()``.
+    /// Reads the changes of the store, and writes the outcomes of messages and the health of vehicles, until ``takeNothingMore()``.
     package func watchStore() async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.keyRevocations.run() }
-            group.addTask { await self.deviceChanges.run() }
-            group.addTask { await self.serviceDeletions.run() }
-            group.addTask { await self.fenceJudge.run() }
+            group.addTask { await self.changes.run() }
             group.addTask { await self.health.run() }
             group.addTask {
                 while !Task.isCancelled {

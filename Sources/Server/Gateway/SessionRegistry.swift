@@ -206,6 +206,13 @@ final class SessionRegistry: Sendable {
         }
     }
 
+    /// The devices of all sessions.
+    var devices: Set<DeviceID> {
+        state.withLock { state in
+            Set(state.byAccess.keys.compactMap { if case .device(let id) = $0 { id } else { nil } })
+        }
+    }
+
     var links: [SessionLink] { state.withLock { $0.entries.values.map(\.link) } }
 
     var count: Int { state.withLock { $0.entries.count } }

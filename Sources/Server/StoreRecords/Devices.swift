@@ -36,8 +36,8 @@ extension SQLRecordStore {
     static func insert(_ device: DeviceRecord, _ database: any SQLConnection) throws {
         try database.execute(
             """
-            INSERT INTO device (\(DeviceTable.columns), change)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, ?, ?, ?, ?, ?, NULL, ?, \(DeviceTable.nextChange))
+            INSERT INTO device (\(DeviceTable.columns))
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, ?, ?, ?, ?, ?, NULL, ?)
             """,
             [
                 device.id.bytes, device.service.rawValue, device.entity, text(device.formerEntities),
@@ -46,6 +46,7 @@ extension SQLRecordStore {
                 device.claim?.serial, device.claim?.model, device.claim?.address, device.issued?.milliseconds,
                 device.machine, device.proves,
             ])
+        try ChangeTable.noteDevice(device.id.bytes, database)
     }
 
     package func device(_ id: DeviceID) async throws(TrackStoreError) -> DeviceRecord? {
@@ -114,7 +115,7 @@ extension SQLRecordStore {
             try database.execute(
                 """
                 UPDATE device SET entity = ?, former_entities = ?, name = ?, state = ?, pending = ?, key_hash = ?,
-                    certificate_end = ?, cloned = ?, change = \(DeviceTable.nextChange)
+                    certificate_end = ?, cloned = ?
                 WHERE id = ?
                 """,
                 [
@@ -122,6 +123,7 @@ extension SQLRecordStore {
                     device.state == .pending, device.keyHash, device.certificateEnd.milliseconds,
                     device.cloned?.milliseconds, id.bytes,
                 ])
+            try ChangeTable.noteDevice(id.bytes, database)
             return device
         }
     }
@@ -147,20 +149,6 @@ extension SQLRecordStore {
             try database.execute(
                 "UPDATE device SET cloned = ? WHERE id = ? AND state <> \(DeviceTable.forgotten)",
                 [now.milliseconds, id.bytes])
-        }
-    }
-
-    package func deviceChanges(
-        after cursor: Int64?, limit: Int
-    ) async throws(TrackStoreError) -> (through: Int64, devices: [DeviceID]) {
-        try await reading { database in
-            guard let cursor else {
-                return (try database.value(Int64.self, "SELECT COALESCE(MAX(change), 0) FROM device") ?? 0, [])
-            }
-            let changed: [(Int64, DeviceID?)] = try database.rows(
-                "SELECT change, id FROM device WHERE change > ? ORDER BY change LIMIT ?", [cursor, limit]
-            ) { row in try (row[0], DeviceID(bytes: row[1])) }
-            return (changed.last?.0 ?? cursor, changed.compactMap(\.1))
         }
     }
 
@@ -218,7 +206,6 @@ enum DeviceTable {
         id, service, entity, former_entities, name, state, key_hash, created, certificate_end, seen, address, agent_version,
         pending, token, serial, model, claimed_from, issued, machine, cloned, proves
         """
-    static let nextChange = "(SELECT COALESCE(MAX(change), 0) + 1 FROM device)"
     /// Names of entities have no line breaks.
     static let separator: Character = "\n"
     /// Of rows of devices and of tokens.
@@ -230,11 +217,12 @@ enum DeviceTable {
             """
             UPDATE device SET entity = '', former_entities = '', name = '', state = \(forgotten),
                 key_hash = NULL, seen = NULL, address = NULL, agent_version = NULL, pending = 0, token = NULL,
-                serial = NULL, model = NULL, claimed_from = NULL, issued = NULL, machine = NULL, cloned = NULL, proves = 0,
-                change = \(nextChange)
+                serial = NULL, model = NULL, claimed_from = NULL, issued = NULL, machine = NULL, cloned = NULL, proves = 0
             WHERE id = ? AND state <> \(forgotten)
             """)
         try update.execute([id])
-        return database.changes == 1
+        guard database.changes == 1 else { return false }
+        try ChangeTable.noteDevice(id, database)
+        return true
     }
 }

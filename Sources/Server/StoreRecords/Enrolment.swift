@@ -75,9 +75,10 @@ extension SQLRecordStore {
                 ORDER BY created, id LIMIT ?
                 """, [number, max(0, limit)], Self.record)
             let revocation = try database.statement(
-                "UPDATE device SET state = 1, pending = 0, change = \(DeviceTable.nextChange) WHERE id = ?")
+                "UPDATE device SET state = 1, pending = 0 WHERE id = ?")
             return try devices.map { device in
                 try revocation.execute([device.id.bytes])
+                try ChangeTable.noteDevice(device.id.bytes, database)
                 var device = device
                 device.enter(.revoked)
                 return device
@@ -168,9 +169,8 @@ extension SQLRecordStore {
     private static func endClone(of device: inout DeviceRecord, _ database: any SQLConnection) throws {
         guard device.cloned != nil else { return }
         device.cloned = nil
-        try database.execute(
-            "UPDATE device SET cloned = NULL, change = \(DeviceTable.nextChange) WHERE id = ?",
-            [device.id.bytes])
+        try database.execute("UPDATE device SET cloned = NULL WHERE id = ?", [device.id.bytes])
+        try ChangeTable.noteDevice(device.id.bytes, database)
     }
 
     private static func issue(

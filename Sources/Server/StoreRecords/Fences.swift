@@ -161,32 +161,6 @@ extension SQLRecordStore {
         }
     }
 
-    // MARK: News
-
-    package func fenceNotices(
-        after cursor: FenceChangeCursor?, limit: Int
-    ) async throws(TrackStoreError) -> (through: FenceChangeCursor, notices: [FenceChangeNotice]?) {
-        let former = try cursor?.content(as: ToldVersion.self)
-        return try await reading { database in
-            let (last, forgotten) = try FenceHistory(database).bounds()
-            let now = FenceChangeCursor(ToldVersion(version: last))
-            guard let former, former.version != last else { return (now, []) }
-            // Also when a backup was put in the place of the file: then the cursor is from the future.
-            guard former.version < last, former.version >= forgotten else { return (now, nil) }
-            let select = try database.statement(
-                """
-                SELECT version, service, fence, everyone, entities FROM fence_news
-                WHERE version > ? ORDER BY version LIMIT ?
-                """)
-            var through = former.version
-            let notices = try select.rows([former.version, max(0, limit)]) { row -> FenceChangeNotice? in
-                through = try row[0]
-                return try FenceChangeNotice(row)
-            }
-            return (FenceChangeCursor(ToldVersion(version: through)), notices.compactMap(\.self))
-        }
-    }
-
     package func removeFenceNotices(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int {
         try await writing { database in
             // From the oldest on, and without a gap, whatever the server's clock did meanwhile.
@@ -222,17 +196,6 @@ extension SQLRecordStore {
             let history = FenceHistory(database)
             return (try history.bounds().last, try history.fences(watching: entity, page))
         }
-    }
-}
-
-extension FenceChangeNotice {
-    /// Columns: version, service, fence, everyone, entities. Nil for a service that cannot be.
-    fileprivate init?(_ row: SQLRow) throws {
-        guard let service = try ServiceID(rawValue: row[1]) else { return nil }
-        let names: String? = try row[4]
-        try self.init(
-            service: service, fence: row[2], version: row[0], concernsEveryone: row[3],
-            entities: names.map { $0.split(separator: ",").map(String.init) })
     }
 }
 
@@ -333,10 +296,4 @@ extension SQLRow {
             return nil
         }
     }
-}
-
-/// The number of the last change that was told. One file has one writer, so changes have ascending numbers in the order
-/// of their commits.
-private struct ToldVersion: Hashable {
-    let version: Int64
 }

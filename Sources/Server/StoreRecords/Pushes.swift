@@ -15,47 +15,16 @@ extension SQLRecordStore {
         }
     }
 
-    package func pushNotices(
-        after cursor: PushCursor?, limit: Int
-    ) async throws(TrackStoreError) -> (through: PushCursor, notices: [PushQueuedNotice]) {
-        let former = try cursor?.content(as: ToldMessage.self)
-        return try await reading { database in
-            guard let former else {
-                let select = try database.statement(
-                    "SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'push_message'")
-                return (PushCursor(ToldMessage(message: try select.value(Int64.self) ?? 0)), [])
-            }
-            let select = try database.statement(
-                "SELECT id, service FROM push_message WHERE id > ? ORDER BY id LIMIT ?")
-            let notices = try select.rows([former.message, max(0, limit)]) { row in
-                try ServiceID(rawValue: row[1]).map {
-                    try PushQueuedNotice(message: row[0], service: $0, entities: Self.targets(of: row[0], database))
-                }
-            }.compactMap(\.self)
-            return (PushCursor(ToldMessage(message: notices.last?.message ?? former.message)), notices)
-        }
-    }
-
     package func pushesLeftOut() async -> Int { records.leftOut.withLock { $0 } }
 
-    /// Nil when they are many.
-    private static func targets(of message: Int64, _ database: any SQLConnection) throws -> [String]? {
-        let select = try database.statement(
-            """
-            SELECT e.name FROM push p JOIN entity e ON e.id = p.entity WHERE p.message = ? LIMIT ?
-            """)
-        let names = try select.values(String.self, [message, PushQueuedNotice.maximumEntities + 1])
-        return names.count > PushQueuedNotice.maximumEntities ? nil : names
-    }
-
     package func pendingPushes(
-        of entity: String, in service: ServiceID, after cursor: PushCursor?, at now: Timestamp, limit: Int
-    ) async throws(TrackStoreError) -> (through: PushCursor, pushes: [PendingPush]) {
+        of entity: String, in service: ServiceID, after cursor: StoreCursor?, at now: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> (through: StoreCursor, pushes: [PendingPush]) {
         let former = try cursor?.content(as: PendingCursor.self) ?? PendingCursor()
         return try await reading { database in
             let selection = try database.statement("SELECT id FROM entity WHERE service = ? AND name = ?")
             guard let id = try selection.value(Int64.self, [service.rawValue, entity]) else {
-                return (PushCursor(former), [])
+                return (StoreCursor(former), [])
             }
             let select = try database.statement(
                 """
@@ -78,7 +47,7 @@ extension SQLRecordStore {
             let others = try pushes(select, after: former.other, limit - firsts.count)
             let cursor = PendingCursor(
                 first: firsts.last?.message ?? former.first, other: others.last?.message ?? former.other)
-            return (PushCursor(cursor), firsts + others)
+            return (StoreCursor(cursor), firsts + others)
         }
     }
 
@@ -271,12 +240,6 @@ extension PushRecord {
             givenUp: (row[8] as Int64?).map(Timestamp.init(milliseconds:)),
             withdrawn: (row[9] as Int64?).map(Timestamp.init(milliseconds:)))
     }
-}
-
-/// One file has one writer, so messages have ascending numbers in the order of their commits.
-private struct ToldMessage: Hashable {
-    /// The last message that was told.
-    let message: Int64
 }
 
 private struct PendingCursor: Hashable {

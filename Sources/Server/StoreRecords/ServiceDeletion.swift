@@ -28,6 +28,7 @@ extension SQLRecordStore {
             try database.overwritingRemoved {
                 try database.execute("DELETE FROM access_key WHERE service = ?", [service.rawValue])
             }
+            try ChangeTable.note(service, database)
             // Here, on the writing connection: the next transaction must not take the service for one in use.
             self.records.known.withLock { $0.forget(service) }
         }
@@ -165,8 +166,8 @@ struct ServiceRemoval {
         }
     }
 
-    /// Their rows stay without content: whoever follows the changes of devices must hear that they are gone. A row without
-    /// content has no entity, so the index passes over those that are done.
+    /// Their rows stay without content, because a number never comes again. A row without content has no entity, so the index
+    /// passes over those that are done.
     private mutating func removeDevices() throws {
         let devices = try database.values(
             [UInt8].self,

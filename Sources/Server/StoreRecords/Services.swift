@@ -70,6 +70,7 @@ extension SQLRecordStore {
                 """,
                 [key.hash.bytes, service.rawValue, secret, now.milliseconds]
                     + key.rights.arguments)
+            try ChangeTable.noteKeys(of: service, database)
         }
     }
 
@@ -185,6 +186,7 @@ extension SQLRecordStore {
             try database.execute(
                 "UPDATE access_key SET disabled = ? WHERE hash = ? AND service = ?",
                 [isDisabled, use.hash.bytes, use.service.rawValue])
+            try ChangeTable.noteKeys(of: use.service, database)
         }
     }
 

@@ -9,7 +9,7 @@ package protocol TrackStore:
     EntitySearchStore, PointStore,
     PushStore,
     FenceStore,
-    AlarmStore,
+    AlarmStore, ChangeStore,
     CallbackStore, DistrictStore, ExportStore, RouteJobStore, StoreMaintenance
 {}
 

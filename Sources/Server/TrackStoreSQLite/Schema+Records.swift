@@ -1,8 +1,8 @@
 import TrackStore
 
 extension Schema {
-    /// Boxes with certificates of their own. A device that was forgotten stays as a row without content, so that whoever
-    /// follows the changes hears of it.
+    /// Boxes with certificates of their own. A device that was forgotten stays as a row without content, because its number never
+    /// comes again.
     static let devices = """
         CREATE TABLE device (
             id BLOB PRIMARY KEY CHECK (length(id) = 16),
@@ -192,5 +192,51 @@ extension Schema {
         ) STRICT;
         CREATE INDEX route_job_of_service ON route_job (service, state, modified);
         CREATE INDEX route_job_unfinished ON route_job (id) WHERE state < 2;
+        """
+}
+
+extension Schema {
+    /// The step from version 24 to 25. One feed of changes, in place of a number in the row of each device.
+    static let changes = """
+        CREATE TABLE change (
+            number INTEGER PRIMARY KEY,
+            kind INTEGER NOT NULL,
+            service INTEGER,
+            device BLOB
+        ) STRICT;
+        CREATE INDEX access_key_by_end ON access_key (ends) WHERE ends IS NOT NULL;
+
+        CREATE TABLE new_device (
+            id BLOB PRIMARY KEY CHECK (length(id) = 16),
+            service INTEGER NOT NULL REFERENCES service (id),
+            state INTEGER NOT NULL CHECK (state IN (0, 1, 2)),
+            entity TEXT NOT NULL,
+            former_entities TEXT NOT NULL,
+            name TEXT NOT NULL,
+            key_hash BLOB UNIQUE CHECK (length(key_hash) = 32),
+            created INTEGER NOT NULL,
+            certificate_end INTEGER NOT NULL,
+            seen INTEGER,
+            address TEXT,
+            agent_version TEXT,
+            pending INTEGER NOT NULL DEFAULT 0 CHECK (pending IN (0, 1)),
+            token INTEGER REFERENCES token (number),
+            serial TEXT,
+            model TEXT,
+            claimed_from TEXT,
+            issued INTEGER,
+            machine BLOB CHECK (length(machine) = 32),
+            cloned INTEGER,
+            proves INTEGER NOT NULL DEFAULT 0 CHECK (proves IN (0, 1)),
+            CHECK ((state = 2) = (key_hash IS NULL))
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO new_device
+        SELECT id, service, state, entity, former_entities, name, key_hash, created, certificate_end, seen, address,
+            agent_version, pending, token, serial, model, claimed_from, issued, machine, cloned, proves FROM device;
+        DROP TABLE device;
+        ALTER TABLE new_device RENAME TO device;
+        CREATE INDEX device_of_service ON device (service, created, id);
+        CREATE INDEX device_of_token ON device (token, serial) WHERE token IS NOT NULL;
+        CREATE INDEX device_of_entity ON device (service, entity);
         """
 }

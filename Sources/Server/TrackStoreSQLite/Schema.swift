@@ -196,6 +196,7 @@ enum Schema {
         fenceMakers,
         pushOrder,
         watchVersions,
+        changes,
     ]
 
     /// What a step does beside its statements, by the version that it reaches: it needs code that SQL does not have.

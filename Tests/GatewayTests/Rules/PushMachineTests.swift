@@ -55,10 +55,10 @@ import TrackTestKit
         #expect(load(machine.mayWait(now: 0)) == .load(after: nil, limit: 3))
         #expect(sent(machine.loaded([1, 2, 3], now: 0)) == [1, 2, 3])
         #expect(machine.mayWait(now: 1) == [])
-        #expect(load(machine.acknowledged([2000], now: 2)) == .load(after: PushCursor(3 as Int64), limit: 1))
+        #expect(load(machine.acknowledged([2000], now: 2)) == .load(after: StoreCursor(3 as Int64), limit: 1))
         #expect(sent(machine.loaded([4], now: 3)) == [4])
         // Given up, they make room too.
-        #expect(load(machine.timerFired(now: 100)) == .load(after: PushCursor(4 as Int64), limit: 2))
+        #expect(load(machine.timerFired(now: 100)) == .load(after: StoreCursor(4 as Int64), limit: 2))
         #expect(machine.underWay == 1)
     }
 
@@ -66,7 +66,7 @@ import TrackTestKit
         var machine = PushMachine()
         _ = machine.mayWait(now: 0)
         #expect(machine.mayWait(now: 1) == [])
-        #expect(load(machine.loaded([], now: 2)) == .load(after: PushCursor(0 as Int64), limit: 16))
+        #expect(load(machine.loaded([], now: 2)) == .load(after: StoreCursor(0 as Int64), limit: 16))
         #expect(machine.loaded([], now: 3) == [])
         // Nobody asked: an answer that comes too late is none.
         #expect(machine.loaded([1], now: 4) == [])
@@ -121,7 +121,7 @@ import TrackTestKit
         var ended: [Int64: Int] = [:]
         var known: Set<Int64> = []
         func told(_ found: [Int64], _ before: Int64) -> [PushMachine.Action] {
-            let through = PushCursor(max(before, found.last ?? before))
+            let through = StoreCursor(max(before, found.last ?? before))
             return machine.loaded(found.map(PendingPush.sample), through: through, now: now)
         }
         func note(_ actions: [PushMachine.Action]) {
@@ -179,6 +179,6 @@ extension PendingPush {
 extension PushMachine {
     /// A store's answer whose cursor is the last message.
     fileprivate mutating func loaded(_ messages: [Int64], now: MonotonicTime) -> [Action] {
-        loaded(messages.map(PendingPush.sample), through: PushCursor(messages.last ?? 0), now: now)
+        loaded(messages.map(PendingPush.sample), through: StoreCursor(messages.last ?? 0), now: now)
     }
 }

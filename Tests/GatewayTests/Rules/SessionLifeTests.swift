@@ -99,7 +99,7 @@ import TrackWire
 
     @Test func pushesAreSentAndSettledForAll() {
         var bench = MachineBench.opened()
-        let sent = bench.machine.pushesLoaded((PushCursor(0), [push(1), push(2)]), now: bench.now, clock: bench.clock)
+        let sent = bench.machine.pushesLoaded((StoreCursor(0), [push(1), push(2)]), now: bench.now, clock: bench.clock)
         #expect(
             sent == [
                 .sendPush(Push(push(1))), .sendPush(Push(push(2))), .setTimer(.pushes, milliseconds: 15_000),
@@ -120,7 +120,7 @@ import TrackWire
         var bench = MachineBench.opened { limits, _ in
             limits.pushes = .init(interval: 10, effort: 20, window: 16)
         }
-        _ = bench.machine.pushesLoaded((PushCursor(0), [push(1)]), now: bench.now, clock: bench.clock)
+        _ = bench.machine.pushesLoaded((StoreCursor(0), [push(1)]), now: bench.now, clock: bench.clock)
         #expect(bench.fire(.pushes, after: 10).first == .sendPush(Push(push(1))))
         let end = bench.fire(.pushes, after: 10)
         #expect(end.first == .note(.pushGivenUp(id: 1000, type: 65)))

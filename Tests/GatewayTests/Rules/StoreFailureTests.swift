@@ -84,7 +84,7 @@ import TrackTestKit
 
     /// SQLite ends a reading with an error when its task is cancelled.
     @Test func aReadingThatTheEndOfTheServerCutsShortIsNoFailure() async {
-        let polling = ChangePolling(subject: "nothing", interval: .seconds(1), sleep: { _ in }, logger: logger())
+        let polling = ChangePolling(interval: .seconds(1), sleep: { _ in }, logger: logger())
         let work = Task {
             await polling.run { () async throws(TrackStoreError) in
                 while !Task.isCancelled { await Task.yield() }
@@ -104,7 +104,7 @@ import TrackTestKit
         let calls = Mutex(0)
         let sleeps = Mutex(0)
         let polling = ChangePolling(
-            subject: "changes", interval: .seconds(1), sleep: { _ in sleeps.withLock { $0 += 1 } }, logger: logger())
+            interval: .seconds(1), sleep: { _ in sleeps.withLock { $0 += 1 } }, logger: logger())
         let work = Task {
             await polling.run { () async throws(TrackStoreError) in
                 let call = calls.withLock { calls in

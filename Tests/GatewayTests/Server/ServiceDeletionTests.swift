@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import TrackModel
 import TrackStore
@@ -57,6 +58,42 @@ import TrackWire
             agent.send(.upload(upload(1...3)))
             let closing = try #require(await agent.next()?.message?.closing)
             #expect(closing.reason.contains("log in again") && closing.retryAfter <= 5, "\(closing.reason)")
+        }
+    }
+
+    /// The changes of fences stand on a damaged page.
+    private struct DamagedStore: StoreDecorator {
+        let inner: any TrackStore
+
+        func changes(
+            of kinds: Set<StoreChange.Kind>, after cursor: StoreCursor?, at now: Timestamp, limit: Int
+        ) async throws(TrackStoreError) -> StoreChanges {
+            if kinds.contains(.fences) { throw TrackStoreError(.corrupt, "page 7 is damaged") }
+            return try await inner.changes(of: kinds, after: cursor, at: now, limit: limit)
+        }
+    }
+
+    @Test func aDamagedTableDoesNotHideTheChangesOfTheOthers() async throws {
+        try await Fixture.run(wrapping: { DamagedStore(inner: $0) }) { fixture in
+            let agent = try await fixture.login()
+            try await fixture.store.setKey(
+                AccessKeyUse(service: fixture.service, hash: Fixture.key.hash), isDisabled: true)
+            #expect(await agent.next()?.message?.closing?.reason.contains("the access key has ended") == true)
+        }
+    }
+
+    /// The key is valid at the login, and nobody changes it.
+    @Test func aSessionEndsWhenTheEndOfItsKeyComes() async throws {
+        let time = Mutex(Fixture.now)
+        try await Fixture.run(clock: { time.withLock { $0 } }) { fixture in
+            try await fixture.store.addKey(
+                KeyGrant(
+                    Fixture.key.hash, secret: nil,
+                    rights: KeyRights(.former, end: Fixture.now.adding(milliseconds: 60_000))),
+                to: fixture.service, replacing: true, at: Fixture.now)
+            let agent = try await fixture.login()
+            time.withLock { $0 = $0.adding(milliseconds: 60_000) }
+            #expect(await agent.next()?.message?.closing?.reason.contains("the access key has ended") == true)
         }
     }
 }

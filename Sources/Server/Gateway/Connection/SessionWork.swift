@@ -86,8 +86,8 @@ final class SessionWork {
 
     /// Asks the store for an entity's pushes; nil: it failed.
     func loadPushes(
-        of entity: EntityKey, after cursor: PushCursor?, limit: Int, on context: ChannelHandlerContext?,
-        then: @escaping ((through: PushCursor, pushes: [PendingPush])?) -> Void
+        of entity: EntityKey, after cursor: StoreCursor?, limit: Int, on context: ChannelHandlerContext?,
+        then: @escaping ((through: StoreCursor, pushes: [PendingPush])?) -> Void
     ) {
         let core = core
         start(.pushes, on: context, then: then) {

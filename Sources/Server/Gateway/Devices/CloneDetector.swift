@@ -92,6 +92,9 @@ struct CloneDetector: Sendable {
     /// Whether logins of the device were refused, and nobody has made it forgotten since.
     func hasRefused(_ id: DeviceID) -> Bool { devices[id]?.refused != nil }
 
+    /// Devices for which ``hasRefused(_:)`` is true.
+    var refused: Set<DeviceID> { Set(devices.lazy.filter { $0.value.refused != nil }.map(\.key)) }
+
     /// Somebody has put the device in order: what was seen of it so far does not count any more.
     mutating func forget(_ id: DeviceID) { devices[id] = nil }
 
@@ -284,6 +287,9 @@ final class CloneEnforcement: Sendable {
 
     /// Whether a change of this device may be that somebody has put it in order.
     func isWaiting(for device: DeviceID) -> Bool { watch.withLock { $0.hasRefused(device) } }
+
+    /// Devices for which ``isWaiting(for:)`` is true.
+    var waiting: Set<DeviceID> { watch.withLock { $0.refused } }
 
     /// Somebody has put the device in order.
     func forget(_ device: DeviceID) {

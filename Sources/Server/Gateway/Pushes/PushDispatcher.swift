@@ -3,10 +3,7 @@ import Synchronization
 import TrackModel
 import TrackStore
 
-/// Tells sessions of the messages that were queued for them, and tells the store the outcomes of all sessions.
-///
-/// This process and others (`saker-server push`) queue messages, so the dispatcher asks the store. The outcomes of all
-/// sessions go into one transaction.
+/// Notes in the store what became of the messages of all sessions: the outcomes of many sessions go into one transaction.
 final class PushDispatcher: Sendable {
     struct Outcome: Hashable, Sendable {
         let service: ServiceID
@@ -24,10 +21,8 @@ final class PushDispatcher: Sendable {
     private let work: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
-    /// How often the store is asked.
-    static let interval = Duration.seconds(1)
-    /// Messages asked for at once.
-    private static let noticesAtOnce = 100
+    /// How long the dispatcher waits after a failure of the store.
+    private static let interval = Duration.seconds(1)
     /// Outcomes of one transaction.
     private static let group = 4096
     /// Outcomes that may wait while the store fails. Further outcomes are forgotten: the next login sends their pushes
@@ -57,38 +52,11 @@ final class PushDispatcher: Sendable {
 
     /// Works until ``finish()``, and then notes the remaining outcomes.
     func run() async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.watch() }
-            for await _ in work { await settleAll() }
-            await settleAll()
-            group.cancelAll()
-        }
+        for await _ in work { await settleAll() }
+        await settleAll()
     }
 
     func finish() { wake.finish() }
-
-    // MARK: Word of new messages
-
-    private func watch() async {
-        var position: PushCursor?
-        let polling = ChangePolling(subject: "pushes", interval: Self.interval, sleep: sleep, logger: logger)
-        await polling.run { () async throws(TrackStoreError) in
-            let (through, notices) = try await store.pushNotices(after: position, limit: Self.noticesAtOnce)
-            position = through
-            for message in notices { tell(message) }
-            return notices.count == Self.noticesAtOnce
-        }
-    }
-
-    private func tell(_ notice: PushQueuedNotice) {
-        guard let entities = notice.entities else {
-            for link in registry.links(of: notice.service) { link.perform { $0.pushesMayWait() } }
-            return
-        }
-        for entity in entities {
-            for link in registry.links(of: entity, in: notice.service) { link.perform { $0.pushesMayWait() } }
-        }
-    }
 
     // MARK: Outcomes
 

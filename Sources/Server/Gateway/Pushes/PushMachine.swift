@@ -9,7 +9,7 @@ import TrackStore
 struct PushMachine: Hashable {
     enum Action: Hashable {
         /// Ask the store for the pushes that wait after this cursor; `loaded` or `loadFailed` follows.
-        case load(after: PushCursor?, limit: Int)
+        case load(after: StoreCursor?, limit: Int)
         case send(PendingPush)
         /// Tell the store, and the entity's other sessions.
         case settle(PendingPush, PushSettlement.Outcome)
@@ -41,7 +41,7 @@ struct PushMachine: Hashable {
     /// In the order of their messages.
     private var flights: [Flight] = []
     /// How far the store has told of the entity's pushes; nil: the store has told of none.
-    private var cursor: PushCursor?
+    private var cursor: StoreCursor?
     /// The pushes that ended last, by their numbers; oldest first.
     private var ended: [UInt64] = []
     /// How many the store was asked for; nil while it is not being asked.
@@ -71,7 +71,7 @@ struct PushMachine: Hashable {
 
     /// The pushes that the store had, in the order of the messages, and the cursor to ask after next. Known pushes are
     /// passed over.
-    mutating func loaded(_ pushes: [PendingPush], through cursor: PushCursor, now: MonotonicTime) -> [Action] {
+    mutating func loaded(_ pushes: [PendingPush], through cursor: StoreCursor, now: MonotonicTime) -> [Action] {
         guard let asked else { return [] }
         self.asked = nil
         self.cursor = cursor

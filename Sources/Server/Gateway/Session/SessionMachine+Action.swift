@@ -28,7 +28,7 @@ extension SessionMachine {
         case startCall(UInt64, Call)
         case cancelCall(UInt64)
         /// Ask the store for the pushes that wait after this cursor; `pushesLoaded` follows.
-        case loadPushes(after: PushCursor?, limit: Int)
+        case loadPushes(after: StoreCursor?, limit: Int)
         /// Ask the store for the entity's fences; `fencesLoaded` follows.
         case loadFences(since: Int64, around: Coordinate?)
         /// Send `nextFences` while the channel is writable, and again when it becomes writable.

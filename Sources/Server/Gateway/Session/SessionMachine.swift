@@ -237,7 +237,7 @@ extension SessionMachine {
 
     /// The pushes that the store had; nil: the store failed.
     mutating func pushesLoaded(
-        _ found: (through: PushCursor, pushes: [PendingPush])?, now: MonotonicTime, clock: Timestamp
+        _ found: (through: StoreCursor, pushes: [PendingPush])?, now: MonotonicTime, clock: Timestamp
     ) -> [Action] {
         inSession(now) { session in
             session.inPushes(clock) { pushes in

@@ -19,14 +19,14 @@ actor IngestFenceJudge {
     /// How often fences are read again when they change during the reading.
     private static let tries = 3
 
-    private let store: any FenceStore
+    private let store: any FenceStore & ChangeStore
     let logger: Logger
     private let zones: ZoneTable
     private let executor: (any TaskExecutor)?
     /// Builds the index of many fences beside the batches: it takes longer than a batch may wait.
     private let pack: @Sendable (ServiceFences) async -> ServiceFences
     private var packings = 0
-    private var cursor: FenceChangeCursor?
+    private var cursor: StoreCursor?
     private var services: [ServiceID: JudgedService] = [:]
     private var entities = RecentTable<EntityKey, JudgedEntity>(capacity: mostEntities)
     private var judge = BatchJudge()
@@ -37,7 +37,7 @@ actor IngestFenceJudge {
     var lines = LineBudget()
 
     init(
-        _ store: any FenceStore, zones: @escaping ZoneTable, logger: Logger, executor: (any TaskExecutor)? = nil,
+        _ store: any FenceStore & ChangeStore, zones: @escaping ZoneTable, logger: Logger, executor: (any TaskExecutor)? = nil,
         output: OutputAllowance.Limits = OutputAllowance.Limits(),
         pack: @escaping @Sendable (ServiceFences) async -> ServiceFences = { $0.rebuilt() }
     ) {
@@ -182,24 +182,22 @@ actor IngestFenceJudge {
 
     /// Reads the changes of fences: the next batch is judged by them. False: there were none.
     func hear() async throws(TrackStoreError) -> Bool {
-        guard var heard = cursor else {
-            cursor = try await store.fenceNotices(after: nil, limit: 1).through
-            return true
-        }
         var hasHeard = false
         while true {
-            let found = try await store.fenceNotices(after: heard, limit: Self.noticesAtOnce)
-            guard let notices = found.notices else {
+            // No key is asked for, so the time does not matter.
+            let found = try await store.changes(
+                of: [.fences], after: cursor, at: Timestamp(milliseconds: 0), limit: Self.noticesAtOnce)
+            cursor = found.through
+            if !found.unknown.isEmpty {
                 (services, entities) = ([:], RecentTable(capacity: Self.mostEntities))
-                cursor = found.through
-                return true
+                hasHeard = true
             }
+            let notices = found.changes.compactMap { if case .fence(let notice) = $0 { notice } else { nil } }
             hasHeard = hasHeard || !notices.isEmpty
             for (service, changes) in Dictionary(grouping: notices, by: \.service) {
                 try await apply(changes, to: service)
             }
-            (cursor, heard) = (found.through, found.through)
-            if notices.count < Self.noticesAtOnce { return hasHeard }
+            guard found.hasMore else { return hasHeard }
         }
     }
 

@@ -21,11 +21,6 @@ package protocol DeviceStore: Sendable {
     /// Notes that two computers were this device at a time; the latest notice stays. It is no change. Nothing for a device that is
     /// not there. An approval and another claim of the device take the notice away, and are changes.
     func noteClone(of id: DeviceID, at now: Timestamp) async throws(TrackStoreError)
-    /// The devices that were changed, revoked or forgotten after a cursor, at most `limit`, and the cursor to go on from. Nil asks
-    /// for the cursor alone. Sightings are no changes. Costs next to nothing when there is none.
-    func deviceChanges(
-        after cursor: Int64?, limit: Int
-    ) async throws(TrackStoreError) -> (through: Int64, devices: [DeviceID])
 }
 
 /// Which devices are wanted.

@@ -47,13 +47,6 @@ package protocol FenceStore: Sendable {
     func watchTimes(of entity: EntityKey) async throws(TrackStoreError) -> [Int32: Timestamp]
     /// What the points of some entities are judged from: one an entity.
     func fenceStates(of entities: [EntityKey]) async throws(TrackStoreError) -> [FenceState]
-    /// Word of the changes after a cursor in their order, at most `limit`, whoever made them; nil: none, only the cursor of now.
-    /// `through` is the cursor to ask after next. `notices` is nil when the store does not keep all changes after the cursor any
-    /// more: then everything must be read anew. A store may tell of a change twice and forgets none. Costs next to nothing
-    /// when nothing has changed. Throws `.failed` for a cursor that another store made.
-    func fenceNotices(
-        after cursor: FenceChangeCursor?, limit: Int
-    ) async throws(TrackStoreError) -> (through: FenceChangeCursor, notices: [FenceChangeNotice]?)
     /// How the fences that watch an entity have changed since a version, which ``fences(watching:page:)`` or this method told.
     /// 0 is no version. A fence that cannot be read hides no other one.
     func fenceDifference(

@@ -9,18 +9,12 @@ package protocol PushStore: Sendable {
     func queuePush(
         _ push: NewPush, in service: ServiceID, at now: Timestamp
     ) async throws(TrackStoreError) -> QueuedPush
-    /// Word of the messages after a cursor, in their order, at most `limit`, whoever queued them; nil: none. `through` is the
-    /// cursor to ask after next. A store may tell of a message twice and forgets none. Throws `.failed` for a cursor that
-    /// another store made.
-    func pushNotices(
-        after cursor: PushCursor?, limit: Int
-    ) async throws(TrackStoreError) -> (through: PushCursor, notices: [PushQueuedNotice])
     /// What an entity has not acknowledged of the messages after a cursor and whose lifetime has not ended, at most `limit`; nil: of
     /// all messages. The operator's messages come first (``PushRules/isFirst(_:)``), then the others, both in their order. Fewer than `limit`: there are no more now. `through` is the cursor to ask after
     /// next. A store may tell of a push twice and forgets none. Throws `.failed` for a cursor that another store made.
     func pendingPushes(
-        of entity: String, in service: ServiceID, after cursor: PushCursor?, at now: Timestamp, limit: Int
-    ) async throws(TrackStoreError) -> (through: PushCursor, pushes: [PendingPush])
+        of entity: String, in service: ServiceID, after cursor: StoreCursor?, at now: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> (through: StoreCursor, pushes: [PendingPush])
     /// How many pushes were not queued since the store was opened, because too many waited for their targets: see
     /// ``NewPush/about``.
     func pushesLeftOut() async -> Int
@@ -33,55 +27,6 @@ package protocol PushStore: Sendable {
     ) async throws(TrackStoreError) -> (total: Int, pushes: [PushRecord])
     /// Removes pushes queued before a time, at most about `limit`; returns how many. 0: there are no more.
     func removePushes(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int
-}
-
-/// How far a reader has heard of the messages of a store: see ``PushStore``.
-///
-/// A store makes its cursors of types of its own, which nobody else can name. So only the store can read a cursor, and a store
-/// that several servers share may keep in it whatever it needs: a number is no promise there, because messages do not become
-/// visible in the order of their numbers.
-package struct PushCursor: Hashable, Sendable {
-    private let content: any Hashable & Sendable
-
-    /// For stores alone.
-    package init(_ content: some Hashable & Sendable) {
-        self.content = content
-    }
-
-    /// For stores alone. Throws `.failed` when another store made the cursor.
-    package func content<Content: Hashable & Sendable>(
-        as type: Content.Type
-    ) throws(TrackStoreError) -> Content {
-        guard let own = content as? Content else {
-            throw TrackStoreError(.failed, "the mark of pushes was made by another store")
-        }
-        return own
-    }
-
-    package static func == (one: PushCursor, other: PushCursor) -> Bool { one.content.equals(other.content) }
-
-    package func hash(into hasher: inout Hasher) { content.hash(into: &hasher) }
-}
-
-extension Equatable {
-    fileprivate func equals(_ other: any Sendable) -> Bool { self == other as? Self }
-}
-
-/// Word of a message that was queued: whose sessions are to look for it.
-package struct PushQueuedNotice: Hashable, Sendable {
-    package var message: Int64
-    package var service: ServiceID
-    /// Nil: so many that all sessions of the service are to look.
-    package var entities: [String]?
-
-    package init(message: Int64, service: ServiceID, entities: [String]?) {
-        self.message = message
-        self.service = service
-        self.entities = entities
-    }
-
-    /// Beyond so many targets, names are not told.
-    package static let maximumEntities = 100
 }
 
 /// How the delivery of a push ended, for good or for now.

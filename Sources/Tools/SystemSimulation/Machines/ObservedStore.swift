@@ -96,39 +96,34 @@ final class ObservedStore: StoreDecorator {
         return outcomes
     }
 
-    /// Not asked every second, which costs much: the history knows when something was queued.
-    func pushNotices(
-        after cursor: PushCursor?, limit: Int
-    ) async throws(TrackStoreError) -> (through: PushCursor, notices: [PushQueuedNotice]) {
-        if let cursor {
-            guard watch.value.hasNotices else { return (cursor, []) }
-            watch.value.hasNotices = false
+    func changes(
+        of kinds: Set<StoreChange.Kind>, after cursor: StoreCursor?, at now: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> StoreChanges {
+        // Not asked twice a second, which costs much: the history knows when something was changed.
+        if let cursor, !isJudges {
+            guard watch.value.hasChanges else {
+                return StoreChanges(changes: [], unknown: [], hasMore: false, through: cursor)
+            }
+            watch.value.hasChanges = false
         }
         do throws(TrackStoreError) {
-            let found = try await passing { store async throws(TrackStoreError) in
-                try await store.pushNotices(after: cursor, limit: limit)
-            }
-            if found.notices.count == limit { watch.value.hasNotices = true }
+            let found = try await passing(
+                { store async throws(TrackStoreError) in
+                    try await store.changes(of: kinds, after: cursor, at: now, limit: limit)
+                }, noting: { _ in if isJudges { watch.value.onJudgeHearing() } })
+            if found.hasMore, !isJudges { watch.value.hasChanges = true }
             return found
         } catch {
-            watch.value.hasNotices = true
+            if !isJudges { watch.value.hasChanges = true }
             throw error
         }
     }
 
-    func fenceNotices(
-        after cursor: FenceChangeCursor?, limit: Int
-    ) async throws(TrackStoreError) -> (through: FenceChangeCursor, notices: [FenceChangeNotice]?) {
-        try await passing(
-            { store async throws(TrackStoreError) in try await store.fenceNotices(after: cursor, limit: limit) },
-            noting: { _ in if isJudges { watch.value.onJudgeHearing() } })
-    }
-
     /// Each with the number that the history gives it.
     func pendingPushes(
-        of entity: String, in service: ServiceID, after cursor: PushCursor?, at now: Timestamp, limit: Int
-    ) async throws(TrackStoreError) -> (through: PushCursor, pushes: [PendingPush]) {
-        guard watch.value.hasPushes else { return (cursor ?? PushCursor(0), []) }
+        of entity: String, in service: ServiceID, after cursor: StoreCursor?, at now: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> (through: StoreCursor, pushes: [PendingPush]) {
+        guard watch.value.hasPushes else { return (cursor ?? StoreCursor(0), []) }
         let found = try await passing { store async throws(TrackStoreError) in
             try await store.pendingPushes(of: entity, in: service, after: cursor, at: now, limit: limit)
         }
@@ -141,11 +136,6 @@ final class ObservedStore: StoreDecorator {
             { store async throws(TrackStoreError) in try await store.settlePushes(own) },
             noting: { watch.value.settled(settlements) })
     }
-
-    /// There are no devices in a history.
-    func deviceChanges(
-        after cursor: Int64?, limit: Int
-    ) async throws(TrackStoreError) -> (through: Int64, devices: [DeviceID]) { (0, []) }
 
     /// Nobody ends keys in a history.
     func endedKeys(among uses: Set<AccessKeyUse>, at now: Timestamp) async throws(TrackStoreError) -> Set<AccessKeyUse>
@@ -162,8 +152,8 @@ final class StoreObserver {
     var lostAnswer: () -> TrackStoreError? = { nil }
     var onCommit: ([IngestBatch], [IngestOutcome]) -> Void = { _, _ in }
     var hasPushes = false
-    /// Something may have been queued since the store was asked last.
-    var hasNotices = false
+    /// Something may have been changed since the store was asked last.
+    var hasChanges = false
     /// Adds to batches what their points bring about.
     var causing: ([IngestBatch]) -> [IngestBatch] = { $0 }
     /// Gives a push of an entity the number that the agent knows it by.

@@ -15,17 +15,9 @@ extension StoreDecorator {
         }
     }
 
-    package func pushNotices(
-        after cursor: PushCursor?, limit: Int
-    ) async throws(TrackStoreError) -> (through: PushCursor, notices: [PushQueuedNotice]) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.pushNotices(after: cursor, limit: limit)
-        }
-    }
-
     package func pendingPushes(
-        of entity: String, in service: ServiceID, after cursor: PushCursor?, at now: Timestamp, limit: Int
-    ) async throws(TrackStoreError) -> (through: PushCursor, pushes: [PendingPush]) {
+        of entity: String, in service: ServiceID, after cursor: StoreCursor?, at now: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> (through: StoreCursor, pushes: [PendingPush]) {
         try await passing { store async throws(TrackStoreError) in
             try await store.pendingPushes(of: entity, in: service, after: cursor, at: now, limit: limit)
         }
@@ -116,11 +108,11 @@ extension StoreDecorator {
         }
     }
 
-    package func fenceNotices(
-        after cursor: FenceChangeCursor?, limit: Int
-    ) async throws(TrackStoreError) -> (through: FenceChangeCursor, notices: [FenceChangeNotice]?) {
+    package func changes(
+        of kinds: Set<StoreChange.Kind>, after cursor: StoreCursor?, at now: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> StoreChanges {
         try await passing { store async throws(TrackStoreError) in
-            try await store.fenceNotices(after: cursor, limit: limit)
+            try await store.changes(of: kinds, after: cursor, at: now, limit: limit)
         }
     }
 

@@ -194,14 +194,6 @@ extension StoreDecorator {
         }
     }
 
-    package func deviceChanges(
-        after cursor: Int64?, limit: Int
-    ) async throws(TrackStoreError) -> (through: Int64, devices: [DeviceID]) {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.deviceChanges(after: cursor, limit: limit)
-        }
-    }
-
     // MARK: EnrolmentStore
 
     package func addToken(_ token: NewToken, at now: Timestamp) async throws(TrackStoreError) -> TokenRecord {

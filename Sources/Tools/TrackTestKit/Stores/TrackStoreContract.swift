@@ -9,7 +9,7 @@ package enum TrackStoreContract {
         services + devices + enrolment + health + columns + entities + searches + points + pushes + fences + alarms
             + callbacks
             + districts
-            + exports + routeJobs + upkeep + retention + answers + serviceDeletion
+            + exports + routeJobs + upkeep + retention + answers + serviceDeletion + changes
     }
 
     /// ``PointStore``

@@ -343,7 +343,7 @@ extension TrackStoreContract {
                 try expect(
                     try await store.fenceNotices(after: second, limit: 9).notices, is: nil, "news that are all gone")
                 try await expect(.failed) {
-                    try await store.fenceNotices(after: FenceChangeCursor("another's"), limit: 9)
+                    try await store.fenceNotices(after: StoreCursor("another's"), limit: 9)
                 }
             },
         ]

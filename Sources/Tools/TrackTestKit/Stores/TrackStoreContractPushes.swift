@@ -48,7 +48,7 @@ extension TrackStoreContract {
                     _ = try await store.queuePush(alarm(number), in: service, at: .at(1))
                 }
                 _ = try await store.queuePush(.sample("a", to: ["van"]), in: service, at: .at(2))
-                func next(_ cursor: PushCursor?, _ limit: Int) async throws -> (PushCursor, [String]) {
+                func next(_ cursor: StoreCursor?, _ limit: Int) async throws -> (StoreCursor, [String]) {
                     let found = try await store.pendingPushes(
                         of: "van", in: service, after: cursor, at: .at(3), limit: limit)
                     return (found.through, found.pushes.map(\.body))
@@ -163,7 +163,7 @@ extension TrackStoreContract {
                 for number in 1...5 {
                     _ = try await store.queuePush(.sample("\(number)", to: ["van"]), in: service, at: .at(0))
                 }
-                var cursor: PushCursor?
+                var cursor: StoreCursor?
                 var told: [String] = []
                 // A store may tell again of what it has told; so the first time counts.
                 func follow(_ limit: Int) async throws -> Int {
@@ -196,7 +196,7 @@ extension TrackStoreContract {
                 try expect(late.pushes.map(\.body), is: ["7"], "of one who came late")
                 try await expect(.failed) {
                     try await store.pendingPushes(
-                        of: "van", in: service, after: PushCursor("foreign"), at: .at(0), limit: 9)
+                        of: "van", in: service, after: StoreCursor("foreign"), at: .at(0), limit: 9)
                 }
             },
             TrackStoreCheck("word of messages goes round once, in order, and to all where they are many") { subject in
@@ -223,7 +223,7 @@ extension TrackStoreContract {
                 let third = try await store.queuePush(.sample("3", to: ["bus"]), in: service, at: .at(2))
                 let later = try await store.pushNotices(after: none.through, limit: 9)
                 try expect(later.notices.map(\.message), is: [third.message], "after a mark that brought no news")
-                try await expect(.failed) { try await store.pushNotices(after: PushCursor(1), limit: 9) }
+                try await expect(.failed) { try await store.pushNotices(after: StoreCursor(1), limit: 9) }
             },
             TrackStoreCheck("the history lists what there was, by entity, state and page, until it is removed") {
                 subject in

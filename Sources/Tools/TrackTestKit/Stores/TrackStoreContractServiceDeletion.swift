@@ -74,7 +74,7 @@ extension TrackStoreContract {
                 try expect(counts.entities, is: whole.entities - 4, "entities")
                 try expect(counts.points, is: whole.points - 12, "points")
                 let changed = try await store.deviceChanges(after: nil, limit: 9)
-                try expect(changed.through > mark, is: true, "that devices have changed")
+                try expect(changed.through != mark, is: true, "that devices have changed")
                 let notices = try await store.deviceChanges(after: mark, limit: 9).devices
                 try expect(Set(notices), is: [.sample(1), .sample(2)], "the devices that went")
                 try expect(try await store.exportTokens(), is: ["export of kept"], "exports")
