@@ -119,8 +119,10 @@ import TrackTestKit
             (DateTrouble.missing(isClockUsed: false), TrackingObstacle.noTime),
             (.standing(receiver: standing, isClockUsed: false), .clockStands),
         ] {
-            let found = verdict { $0.dates = dates }
+            let found = verdict { ($0.dates, $0.rejected) = (dates, [kind: 6, .notLater: 2]) }
             #expect(found.obstacles.map(\.kind) == [kind])
+            // The server tells the operator how many.
+            #expect(found.obstacles.first?.rejected == 6)
             #expect(!found.reason.contains("gathered") && found.reason.contains("no points are made"))
         }
         let clock = verdict { $0.dates = .missing(isClockUsed: true) }

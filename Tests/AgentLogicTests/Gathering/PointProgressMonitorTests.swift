@@ -53,6 +53,7 @@ import TrackModel
         var watch = gathering()
         for second in 1...10 as ClosedRange<Int64> { _ = watch.skipped(.inaccurate, now: Self.clock(second)) }
         for second in 11...31 as ClosedRange<Int64> { _ = watch.unusable(.noTime, now: Self.clock(second)) }
+        #expect(watch.rejected == [.inaccurate: 10, .noTime: 21])
         let silence = watch.silence(now: Self.clock(31))
         #expect(silence == PointProgressMonitor.Silence(since: Self.clock(0), obstacle: .noTime, rejected: 21))
     }

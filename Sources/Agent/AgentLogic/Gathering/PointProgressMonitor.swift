@@ -38,7 +38,8 @@ package struct PointProgressMonitor: Hashable, Sendable {
     private var parkingInterval: Int64?
     /// When the last point was made, or gathering began; nil while nobody gathers.
     private var since: MonotonicTime?
-    private var rejected: [TrackingObstacle: UInt64] = [:]
+    /// Fixes and reports since the last point that made none, by what rejected them.
+    package private(set) var rejected: [TrackingObstacle: UInt64] = [:]
     private var hasTimer = false
     private var isToldSilent = false
 

@@ -119,7 +119,8 @@ extension Agent {
             TrackedFacts(
                 now: now, service: service.machineState, isGathering: gathering.isSampling,
                 notGatheringSince: gathering.notGatheringSince, feed: gathering.feedState, unheard: gathering.unheard,
-                hasPoint: gathering.points.hasPoint, silence: gathering.silence, unmoved: gathering.points.unmoved,
+                hasPoint: gathering.points.hasPoint, silence: gathering.silence,
+                rejected: gathering.points.rejected, unmoved: gathering.points.unmoved,
                 dates: gathering.dateTrouble, datesSince: gathering.dates.since,
                 isCacheInMemory: cache.isInMemory, loss: loss(now), link: link.state, refusal: link.refusal,
                 certificateLeft: link.certificateEnd.flatMap { end in

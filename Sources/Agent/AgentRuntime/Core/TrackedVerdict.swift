@@ -22,6 +22,8 @@ struct TrackedFacts {
     var hasPoint: Bool
     /// Nil: points are made as often as they should be.
     var silence: PointProgressMonitor.Silence?
+    /// Fixes and reports since the last point that made none, by what rejected them.
+    var rejected: [TrackingObstacle: UInt64] = [:]
     /// Fixes since the last point that made none because the vehicle stands still within its distance filter.
     var unmoved: UInt64 = 0
     /// Nil: the receiver's date and the computer's clock agree, or nobody knows.
@@ -96,10 +98,12 @@ struct TrackedVerdict: Hashable {
     /// A fix without a date makes no point, whether one was made a moment ago or not.
     private static func undatable(_ facts: TrackedFacts) -> Obstacle? {
         guard facts.silence == nil, let dates = facts.dates else { return nil }
+        func obstacle(_ kind: TrackingObstacle) -> Obstacle {
+            Obstacle(kind: kind, text: "\(dates)", since: facts.datesSince, rejected: facts.rejected[kind] ?? 0)
+        }
         switch dates {
-        case .missing(isClockUsed: false): return Obstacle(kind: .noTime, text: "\(dates)", since: facts.datesSince)
-        case .standing(_, isClockUsed: false):
-            return Obstacle(kind: .clockStands, text: "\(dates)", since: facts.datesSince)
+        case .missing(isClockUsed: false): return obstacle(.noTime)
+        case .standing(_, isClockUsed: false): return obstacle(.clockStands)
         default: return nil
         }
     }
