@@ -269,6 +269,13 @@ import Testing
         #expect(try notes(collection) == ["4 without coordinates are not read"])
         #expect(try points(collection).count == 1)
         #expect(try notes(placeless[0]) == ["1 without coordinates is not read"])
+        let odd = [
+            #"{"type":"Feature","geometry":{"type":"GeometryCollection","geometries":[]},"properties":{}}"#,
+            #"{"type":"Feature","geometry":{"coordinates":[4,52]},"properties":{}}"#, "null", "[4,52]", placeless[4],
+        ]
+        let further = #"{"type":"FeatureCollection","features":[\#(odd.joined(separator: ","))]}"#
+        #expect(try notes(further) == ["3 without coordinates are not read", "1 without a type is not read"])
+        #expect(try points(further).count == 1)
     }
 
     // MARK: CSV

@@ -16,6 +16,8 @@ struct GeoJSONReader {
     private var furtherOthers = 0
     /// Features and geometries that have no coordinates.
     private var empty = 0
+    /// Those of which the text does not say what they are.
+    private var typeless = 0
     private static let mostTypes = 16
 
     init(_ source: ByteSource) throws(TrackFileError) {
@@ -40,6 +42,7 @@ struct GeoJSONReader {
         return others.sorted { $0.key < $1.key }.map { note($0.value, "of the type \($0.key)") }
             + (furtherOthers > 0 ? [note(furtherOthers, "of other types")] : [])
             + (empty > 0 ? ["\(empty) without coordinates \(empty == 1 ? "is" : "are") not read"] : [])
+            + (typeless > 0 ? ["\(typeless) without a type \(typeless == 1 ? "is" : "are") not read"] : [])
     }
 
     /// Only the places of the first line; false when there is none.
@@ -80,15 +83,17 @@ struct GeoJSONReader {
         case "LineString": add([coordinates?.arrayValue ?? []], own, isLine: true)
         case "MultiLineString":
             add((coordinates?.arrayValue ?? []).map { $0.arrayValue ?? [$0] }, own, isLine: true)
-        case "FeatureCollection", "GeometryCollection": break
+        case "FeatureCollection": break
+        case "GeometryCollection": if object["geometries"]?.arrayValue?.isEmpty ?? true { empty += 1 }
         case "Feature": if object["geometry"]?.objectValue == nil { empty += 1 }
         case let type?: passOver(type)
-        case nil: break
+        case nil: typeless += 1
         }
-        let parts =
-            [object["geometry"]].compactMap(\.self) + (object["features"]?.arrayValue ?? [])
-            + (object["geometries"]?.arrayValue ?? [])
-        for part in parts { try gather(part, properties: own, depth: depth + 1) }
+        let members = (object["features"]?.arrayValue ?? []) + (object["geometries"]?.arrayValue ?? [])
+        empty += members.count { $0.objectValue == nil }
+        for part in [object["geometry"]].compactMap(\.self) + members {
+            try gather(part, properties: own, depth: depth + 1)
+        }
     }
 
     private mutating func passOver(_ type: String) {
