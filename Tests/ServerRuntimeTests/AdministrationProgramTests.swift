@@ -158,7 +158,7 @@ struct AdministrationProgramTests {
         #expect(
             fences.output == "Fences: 1 new, 0 changed, 0 unchanged, 0 removed (nothing is stored)\n",
             "\(fences.errors)")
-        #expect(fences.errors.contains("1 fence of them watch nobody"), "\(fences.errors)")
+        #expect(fences.errors.contains("1 fence of them watches nobody"), "\(fences.errors)")
         #expect(try await server("fence", "show", "1", "1").status == 1)
         #expect(try await server("fence", "list", "1", "--limit", "0").status == 2)
         #expect(

@@ -211,7 +211,7 @@ struct ServiceFenceImportCommand: AsyncParsableCommand {
         }
         if outcome.idle > 0 {
             Output.complain(
-                "\(counted(outcome.idle, "fence")) of them watch nobody: give --watch or --watch-all, or the member watch"
+                "\(counted(outcome.idle, "fence")) of them \(outcome.idle == 1 ? "watches" : "watch") nobody: give --watch or --watch-all, or the member watch"
             )
         }
         Output.print(
