@@ -274,7 +274,8 @@ extension PointModel {
         case .droppedByBound, .droppedInMemory, .cleared: return
         default: break
         }
-        if !entry.isStored, entry.doubt == nil, dropped > 0 {
+        // What the server has told the vehicle, or a person cleared, needs no excuse: the bound may have taken others.
+        if !entry.isCovered, entry.doubt == nil, dropped > 0 {
             dropped -= 1
             markDropped(index, now)
             return
