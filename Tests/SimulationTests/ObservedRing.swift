@@ -127,8 +127,10 @@ final class ObservedRing {
     /// The next process, which the disk keeps from reading the directory four times. From the fifth time on the ring reads
     /// what it can, and then the disk refuses the header of this segment, the oldest being 1, and what `more` says.
     ///
-    /// The model does not observe the operation that reads.
-    func startRefusing(segment: Int, _ more: [DiskFault] = []) throws {
+    /// The model does not observe the operation that reads. `gathering`: before it, in memory.
+    func startRefusing(
+        segment: Int, _ more: [DiskFault] = [], gathering numbers: ClosedRange<Int>? = nil
+    ) throws {
         disk.killProcess()
         disk.faults = [DiskFault([.list], number: 5)]
         try start()
@@ -136,6 +138,7 @@ final class ObservedRing {
             try maintain()
             try observe()
         }
+        if let numbers { try gather(numbers, payload: 1) }
         // The files of the lock and of the ledger are opened before the segments.
         disk.faults = [DiskFault([.open], after: segment + 1, times: 1, number: 5)] + more
         try maintain()

@@ -40,4 +40,27 @@ import TrackTestKit
         #expect(fates(ring, 6...80) == [.droppedByBound])
         #expect(fates(ring, 81...120) == [.waiting])
     }
+
+    /// The disk refuses a part of a file. It takes what was in memory and does not synchronise it, so these points stand there, and in
+    /// memory.
+    @Test(arguments: 7...9, 3...6)
+    func whatStandsThereAndInMemoryCountsOnce(reads: Int, synchronisations: Int) throws {
+        let ring = try ObservedRing(memoryLimit: 1 << 20)
+        ring.disk.killProcess()
+        // Of a file that takes several calls to read the ring has a part.
+        ring.options.segmentBytes = 300 * 1024
+        try ring.start()
+        // Two files of one process: the name of the second one tells how many the first one has.
+        try ring.gather(1...400)
+        try ring.sync()
+        let more = [
+            DiskFault([.read], after: reads, times: 1, number: 5),
+            DiskFault([.synchronize, .synchronizeData], after: synchronisations, number: 5),
+        ]
+        try ring.startRefusing(segment: 99, more, gathering: 401...404)
+        try ring.observe()
+        ring.disk.faults = []
+        try ring.sync()
+        #expect(fates(ring, 401...404) == [.waiting])
+    }
 }

@@ -47,7 +47,9 @@ extension PointModel {
         where !point.isAcknowledged && canBeStored(standing, of: content.stream) {
             entries[point.index].doubt = nil
         }
-        let readable = found.count { !$0.isAcknowledged }
+        // What the disk took and did not synchronise stands there, and is in memory.
+        let unsynchronised = Set(waiting.suffix(cache.unsynchronisedCount))
+        let readable = found.count { !$0.isAcknowledged && !unsynchronised.contains($0.index) }
         if !refused.isEmpty {
             try checkUnread(refused, readable: readable, cache, witness)
             try doubt(refused, &found, operation, witness)
