@@ -63,4 +63,45 @@ import TrackTestKit
         try ring.sync()
         #expect(fates(ring, 401...404) == [.waiting])
     }
+
+    /// A disk error keeps the ring from counting. Then the bound takes the oldest file, and the ring passes over three points behind
+    /// it that nobody has stored.
+    @Test func theBoundExcusesOnlyWhatItTook() throws {
+        let ring = try ObservedRing(limit: 3 * ObservedRing.segmentBytes)
+        try ring.gather(1...200)
+        try ring.sync()
+        ring.ledger.isBlurred = true
+        var number = 200
+        while ring.cache.counters.droppedByBound == 0 {
+            number += 1
+            ring.ledger.choose(try ObservedRing.fix(number), entity: "van", bytes: 1000)
+            ring.cache.append(
+                entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: ring.now)
+        }
+        let batch = try #require(ring.cache.read(after: 0, maximumCount: 3, maximumBytes: 1 << 20, now: ring.now))
+        ring.cache.acknowledge(through: batch.lastSequence, of: batch.stream, now: ring.now)
+        ring.cache.sync(now: ring.now)
+        #expect(throws: Violation.self) { try ring.observe() }
+    }
+
+    /// The same without the three points.
+    @Test func whatTheBoundTookIsExcusedWhileNobodyCounts() throws {
+        let ring = try ObservedRing(limit: 3 * ObservedRing.segmentBytes)
+        try ring.gather(1...200)
+        try ring.sync()
+        ring.ledger.isBlurred = true
+        var number = 200
+        while ring.cache.counters.droppedByBound == 0 {
+            number += 1
+            ring.ledger.choose(try ObservedRing.fix(number), entity: "van", bytes: 1000)
+            ring.cache.append(
+                entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: ring.now)
+        }
+        let dropped = Int(ring.cache.counters.droppedByBound)
+        ring.cache.sync(now: ring.now)
+        try ring.observe()
+        #expect(!ring.ledger.isBlurred)
+        #expect(fates(ring, 1...dropped) == [.droppedByBound])
+        #expect(fates(ring, (dropped + 1)...number) == [.waiting])
+    }
 }

@@ -63,9 +63,9 @@ extension PointModel {
         if cache.hasRead, !hadRead {
             try observeReading(cache, label, operation, witness, now)
         } else {
-            try account(cache, label, operation, witness, now)
+            let excused = try account(cache, label, operation, witness, now)
             if isBlurred, !hasErrors, cache.state == .disk, cache.unsynchronisedCount == 0 {
-                try lookAgain(cache, at: now, witness)
+                try lookAgain(cache, at: now, witness, excused: excused)
             }
             // From the fifth try on the cache may hand out what is newer than the disk.
             if !hadRead, failedOperations >= 5 {
@@ -93,10 +93,13 @@ extension PointModel {
         softlyCleared = []
     }
 
+    /// Returns the points that nothing but the bound excuses.
+    @discardableResult
     mutating func account(
         _ cache: DiskRing, _ label: OperationLabel, _ operation: DiskOperation, _ witness: RingFileObserver,
         _ now: MonotonicTime, isFirstReading: Bool = false
-    ) throws(Violation) {
+    ) throws(Violation) -> Set<Int> {
+        var excused: Set<Int> = []
         let counters = cache.counters
         // What an opening passes over waits in nobody's count yet.
         if !isFirstReading, counters.unreadableRecords > before.unreadableRecords {
@@ -114,7 +117,7 @@ extension PointModel {
         }
         // What was dropped in the operation that read the disk stood there, and not among the points that waited in memory.
         if !isFirstReading, counters.droppedByBound > before.droppedByBound {
-            dropByBound(counters.droppedByBound - before.droppedByBound, cache, operation, witness, now)
+            excused = dropByBound(counters.droppedByBound - before.droppedByBound, cache, operation, witness, now)
         }
         if counters.segmentsDropped > before.segmentsDropped { try checkBound(cache, label, operation, witness) }
         for _ in 0..<(counters.appended - before.appended) {
@@ -126,6 +129,7 @@ extension PointModel {
             waiting.append(index)
         }
         try dropInMemory(Int(counters.droppedInMemory - before.droppedInMemory), cache, now)
+        return excused
     }
 
     private mutating func dropInMemory(_ count: Int, _ cache: DiskRing, _ now: MonotonicTime) throws(Violation) {
@@ -167,7 +171,8 @@ extension PointModel {
     private mutating func dropByBound(
         _ count: UInt64, _ cache: DiskRing, _ operation: DiskOperation, _ witness: RingFileObserver,
         _ now: MonotonicTime
-    ) {
+    ) -> Set<Int> {
+        func needsExcuse(_ index: Int) -> Bool { !entries[index].isCovered && entries[index].doubt == nil }
         // A cache that cannot look into its segments guesses how many it dropped; the files tell, wherever they stood.
         if isBlurred, operation.losses.contains(where: \.isGone) {
             let gone = operation.losses.filter(\.isGone).flatMap(\.points)
@@ -176,17 +181,21 @@ extension PointModel {
                 .subtracting((content.points + content.others).compactMap { index(of: $0) })
                 .subtracting(waiting.suffix(cache.unsynchronisedCount))
             durableCount -= waiting.prefix(durableCount).count { left.contains($0) }
+            let excused = Set(waiting.filter { left.contains($0) && needsExcuse($0) })
             for index in waiting where left.contains(index) { markDropped(index, now) }
             waiting.removeAll { left.contains($0) }
-            return
+            return excused
         }
         var rest = count
+        var excused: Set<Int> = []
         while rest > 0, let index = waiting.first {
             // Of a file that the opening passed over the cache does not count what goes. `settleCounts` looks at the others.
             if !isBlurred || entries[index].doubt != .refusedFile { rest -= 1 }
+            if needsExcuse(index) { excused.insert(index) }
             entries[index].goneAt = now
             giveUpOldest(as: .droppedByBound)
         }
+        return excused
     }
 
     mutating func markDropped(_ index: Int, _ now: MonotonicTime) {

@@ -158,8 +158,9 @@ extension PointModel {
     }
 
     /// Disk errors kept the cache from counting: what it holds are the newest of what stands there, but for what is in doubt.
+    /// `excused`: points that the bound took in this operation, as far as its count has excused them.
     mutating func lookAgain(
-        _ cache: DiskRing, at now: MonotonicTime, _ witness: RingFileObserver
+        _ cache: DiskRing, at now: MonotonicTime, _ witness: RingFileObserver, excused: Set<Int>
     ) throws(Violation) {
         let content = witness.content()
         var indices: [Int] = []
@@ -191,9 +192,13 @@ extension PointModel {
         }
         unread = Array(waiting.prefix(durableCount))
         waiting = []
+        // The count excuses each point once. What was taken for one of them and waits has used none of it.
+        let waits = Set(found.filter { !$0.isAcknowledged }.map(\.index))
+        let used = UInt64(excused.subtracting(waits).count)
+        let counted = cache.counters.droppedByBound - before.droppedByBound
         try readDisk(
-            found, elsewhere: elsewhere, apart: [], holds: cache.count,
-            dropped: cache.counters.droppedByBound - before.droppedByBound, isSecured: true, now)
+            found, elsewhere: elsewhere, apart: [], holds: cache.count, dropped: counted - min(counted, used),
+            isSecured: true, now)
         uncounted = max(0, waiting.count - Int(cache.count))
         isBlurred = false
     }
