@@ -154,13 +154,7 @@ struct Doctor: AsyncParsableCommand {
 
     func run() async throws {
         let list = await ServerDoctor(configuration: config, beforeStore: WorkingUser.takeForStore).examine()
-        if json {
-            Output.print(json: list.json.description)
-        } else {
-            let lines = list.lines(
-                ending: "Nothing keeps this server from its work.", width: TerminalSize.columns)
-            for line in lines { Output.print(line) }
-        }
-        if list.hasFailure { Glibc.exit(1) }
+        list.print(asJSON: json)
+        if list.exitCode != 0 { Glibc.exit(list.exitCode) }
     }
 }

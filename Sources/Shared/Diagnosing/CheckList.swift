@@ -4,38 +4,55 @@ internal import NIOCore
 internal import NIOPosix
 internal import Terminal
 
-/// The checks of a doctor, in the order in which a person repairs things.
-package struct CheckList<Subject: CheckSubject>: Hashable, Sendable {
-    package let checks: [Finding<Subject>]
+/// What a doctor looks at, in the order in which a person repairs things; the raw value is the name that people and programs see.
+package protocol CheckSubject: RawRepresentable<String>, Hashable, CaseIterable, Sendable {
+    /// The last sentence when no check failed and none was left out.
+    static var ending: String { get }
+}
 
-    package init(_ checks: [Finding<Subject>]) {
-        self.checks = checks
+/// The checks of a doctor: one of each subject, in their order.
+package struct CheckList<Subject: CheckSubject>: Hashable, Sendable {
+    package struct Check: Hashable, Sendable {
+        package let subject: Subject
+        package let finding: Finding
     }
 
-    package var hasFailure: Bool { count(.failed) > 0 }
+    package let checks: [Check]
 
-    private func count(_ verdict: Finding<Subject>.Verdict) -> Int { checks.count { $0.verdict == verdict } }
+    /// Makes each check.
+    package init(_ check: (Subject) -> Finding) {
+        checks = Subject.allCases.map { Check(subject: $0, finding: check($0)) }
+    }
 
-    /// A check a line, verdict first; below it, indented, what to do. `ending` is the last sentence when nothing failed.
-    /// `width`: columns of the terminal, where sentences go on below; nil: a line for each.
-    package func lines(ending: String, width: Int? = nil) -> [String] {
+    /// Of a command: 1 when a check failed, else 0.
+    package var exitCode: Int32 { count(.failed) > 0 ? 1 : 0 }
+
+    /// Prints the checks for people, in the width of the terminal, or for programs.
+    package func print(asJSON: Bool) {
+        guard !asJSON else { return Output.print(json: json.description) }
+        for line in lines(width: TerminalSize.columns) { Output.print(line) }
+    }
+
+    /// A check a line, verdict first; below it, indented, what to do. `width`: columns of the terminal, where sentences go on
+    /// below; nil: a line for each.
+    package func lines(width: Int? = nil) -> [String] {
         let names = (Subject.allCases.map { $0.rawValue.count }.max() ?? 0) + 2
         let indent = String(repeating: " ", count: 13)
         return checks.flatMap { check in
-            let head = Self.word(check.verdict).padded(13) + check.name.rawValue.padded(names)
-            let remedy = check.remedy.map {
+            let head = check.finding.verdict.word.padded(13) + check.subject.rawValue.padded(names)
+            let remedy = check.finding.remedy.map {
                 TextFold.lines(TerminalText.safe($0), width: width, after: indent + "-> ")
             }
-            return TextFold.lines(TerminalText.safe(check.found), width: width, after: head) + (remedy ?? [])
-        } + [""] + TextFold.lines(summary(ending: ending), width: width)
+            return TextFold.lines(TerminalText.safe(check.finding.found), width: width, after: head) + (remedy ?? [])
+        } + [""] + TextFold.lines(summary, width: width)
     }
 
-    private func summary(ending: String) -> String {
-        let counts = Finding<Subject>.Verdict.allCases.filter { count($0) > 0 }
-            .map { "\(count($0)) \($0 == .warning && count($0) > 1 ? "warnings" : Self.word($0).lowercased())" }
+    private var summary: String {
+        let counts = Finding.Verdict.allCases.filter { count($0) > 0 }
+            .map { "\(count($0)) \($0 == .warning && count($0) > 1 ? "warnings" : $0.word.lowercased())" }
             .joined(separator: ", ")
-        if hasFailure { return "\(counts). Solve the first problem first: it may cause the others." }
-        return count(.notChecked) > 0 ? "\(counts)." : "\(counts). \(ending)"
+        if count(.failed) > 0 { return "\(counts). Solve the first problem first: it may cause the others." }
+        return count(.notChecked) > 0 ? "\(counts)." : "\(counts). \(Subject.ending)"
     }
 
     package var json: JSONValue {
@@ -43,10 +60,10 @@ package struct CheckList<Subject: CheckSubject>: Hashable, Sendable {
             "checks": .array(
                 checks.map { check in
                     var members: [String: JSONValue] = [
-                        "name": .string(check.name.rawValue), "verdict": .string(check.verdict.rawValue),
-                        "found": .string(check.found),
+                        "name": .string(check.subject.rawValue), "verdict": .string(check.finding.verdict.rawValue),
+                        "found": .string(check.finding.found),
                     ]
-                    if let remedy = check.remedy { members["remedy"] = .string(remedy) }
+                    if let remedy = check.finding.remedy { members["remedy"] = .string(remedy) }
                     return .object(members)
                 }),
             "failed": .integer(Int64(count(.failed))), "warnings": .integer(Int64(count(.warning))),
@@ -54,8 +71,12 @@ package struct CheckList<Subject: CheckSubject>: Hashable, Sendable {
         ])
     }
 
-    private static func word(_ verdict: Finding<Subject>.Verdict) -> String {
-        switch verdict {
+    private func count(_ verdict: Finding.Verdict) -> Int { checks.count { $0.finding.verdict == verdict } }
+}
+
+extension Finding.Verdict {
+    fileprivate var word: String {
+        switch self {
         case .ok: "ok"
         case .warning: "warning"
         case .failed: "FAILED"
@@ -72,9 +93,7 @@ extension String {
 }
 
 /// The result of looking at one thing that can keep a program from its work.
-package struct Finding<Subject: CheckSubject>: Hashable, Sendable {
-    package typealias Name = Subject
-
+package struct Finding: Hashable, Sendable {
     package enum Verdict: String, Hashable, CaseIterable, Sendable {
         case ok
         /// It works, but not well or not for long.
@@ -85,38 +104,54 @@ package struct Finding<Subject: CheckSubject>: Hashable, Sendable {
         case notChecked = "not_checked"
     }
 
-    package let name: Subject
     package let verdict: Verdict
     /// What was found, with values. For `notChecked`, why it was not checked.
     package let found: String
     /// What to do, with the exact command or file. A failed check always has it.
     package let remedy: String?
 
-    package static func ok(_ name: Subject, _ found: String) -> Finding {
-        Finding(name: name, verdict: .ok, found: found, remedy: nil)
+    package static func ok(_ found: String) -> Finding {
+        Finding(verdict: .ok, found: found, remedy: nil)
     }
 
-    package static func warning(_ name: Subject, _ found: String, _ remedy: String) -> Finding {
-        Finding(name: name, verdict: .warning, found: found, remedy: remedy)
+    package static func warning(_ found: String, _ remedy: String) -> Finding {
+        Finding(verdict: .warning, found: found, remedy: remedy)
     }
 
-    package static func failed(_ name: Subject, _ found: String, _ remedy: String) -> Finding {
-        Finding(name: name, verdict: .failed, found: found, remedy: remedy)
+    package static func failed(_ found: String, _ remedy: String) -> Finding {
+        Finding(verdict: .failed, found: found, remedy: remedy)
     }
 
-    package static func notChecked(_ name: Subject, _ because: String, _ remedy: String? = nil) -> Finding {
-        Finding(name: name, verdict: .notChecked, found: because, remedy: remedy)
+    package static func notChecked(_ because: String, _ remedy: String? = nil) -> Finding {
+        Finding(verdict: .notChecked, found: because, remedy: remedy)
     }
 
-    /// The worst of several: it speaks for all.
-    package static func worst(_ checks: [Finding]) -> Finding? {
-        [.failed, .warning, .notChecked, .ok].lazy
-            .compactMap { (verdict: Verdict) in checks.first { $0.verdict == verdict } }.first
+    /// One for several: the worst speaks for all, and when all are `ok`, each is named. Nil without any.
+    package static func joined(_ findings: [Finding]) -> Finding? {
+        guard !findings.isEmpty else { return nil }
+        let worst = [.failed, .warning, .notChecked].lazy
+            .compactMap { (verdict: Verdict) in findings.first { $0.verdict == verdict } }.first
+        return worst ?? .ok(findings.map(\.found).joined(separator: "; "))
     }
+
+    /// Of a certificate's file, by its validity; all times are seconds since 1970. `date`: a time with its preposition. `early`: the
+    /// verdict before the certificate is valid.
+    package static func validity(
+        _ file: String, from: Int64, until: Int64, now: Int64, early: Verdict, date: (Int64) -> String, _ remedy: String
+    ) -> Finding {
+        if until <= now { return .failed("\(file) ended \(date(until))", remedy) }
+        if from > now {
+            return Finding(verdict: early, found: "\(file) begins only \(date(from))", remedy: Remedy.lookAtClock)
+        }
+        let days = (until - now) / 86_400
+        return days < soon
+            ? .warning("\(file) ends in \(days) days, \(date(until))", remedy)
+            : .ok("\(file) lasts until \(date(until))")
+    }
+
+    /// Days before the end of a certificate that are time to act.
+    private static let soon: Int64 = 30
 }
-
-/// What a doctor looks at; the raw value is the name that people and programs see.
-package protocol CheckSubject: RawRepresentable<String>, Hashable, CaseIterable, Sendable {}
 
 /// What both doctors advise. Each command works when it is typed on a Debian without further packages.
 package enum Remedy {

@@ -16,37 +16,27 @@ import Varlink
         arguments: agentCases + configurationCases + receiverCases + clockCases + serverCases + storageCases
             + fenceCases)
     func aVerdictFollowsFromTheFacts(_ given: Case) throws {
-        let diagnosis = Diagnosis(given.facts)
-        let check = try #require(diagnosis.checks.first { $0.name == given.name })
+        let list = CheckList(given.facts)
+        let check = try #require(list.checks.first { $0.subject == given.subject }).finding
         #expect(check.verdict == given.verdict, "\(check)")
         #expect(given.found.isEmpty || check.found.contains(given.found), "\(check)")
         #expect(given.remedy.isEmpty || check.remedy?.contains(given.remedy) == true, "\(check)")
-        // Who is told of a failure is told what to do.
-        #expect(diagnosis.checks.allSatisfy { $0.verdict != .failed || $0.remedy != nil })
-        let expected: Int32 =
-            given.facts.status == nil ? 3 : diagnosis.checks.contains { $0.verdict == .failed } ? 1 : 0
-        #expect(diagnosis.exitCode == expected)
+        // Each failure names its remedy.
+        #expect(list.checks.allSatisfy { $0.finding.verdict != .failed || $0.finding.remedy != nil })
+        #expect(list.exitCode == (list.checks.contains { $0.finding.verdict == .failed } ? 1 : 0))
     }
 
     @Test func aHealthyBoxPassesEveryCheckOnce() {
-        let diagnosis = Diagnosis(.healthy)
-        #expect(
-            diagnosis.checks.map(\.name)
-                == Check.Name.allCases.sorted { left, right in
-                    order(left, diagnosis) < order(right, diagnosis)
-                })
-        #expect(diagnosis.checks.filter { $0.verdict != .ok } == [])
-        #expect(diagnosis.exitCode == 0)
-        #expect(diagnosis.lines.last == "19 ok. Nothing keeps this vehicle from being tracked.")
-        #expect(diagnosis.json["failed"] == 0 && diagnosis.json["checks"]?.arrayValue?.count == 19)
-    }
-
-    private func order(_ name: Check.Name, _ diagnosis: Diagnosis) -> Int {
-        diagnosis.checks.firstIndex { $0.name == name } ?? .max
+        let list = CheckList(Facts.healthy)
+        #expect(list.checks.map(\.subject) == VehicleSubject.allCases)
+        #expect(list.checks.filter { $0.finding.verdict != .ok } == [])
+        #expect(list.exitCode == 0)
+        #expect(list.lines().last == "19 ok. Nothing keeps this vehicle from being tracked.")
+        #expect(list.json["failed"] == 0 && list.json["checks"]?.arrayValue?.count == 19)
     }
 
     @Test func aFailureIsShownWithItsRemedyBelow() throws {
-        let lines = Diagnosis(Self.gpsd(.unreachable("Connection\u{1B} refused"))).lines
+        let lines = CheckList(Self.gpsd(.unreachable("Connection\u{1B} refused"))).lines()
         let index = try #require(lines.firstIndex { $0.hasPrefix("FAILED       gpsd           gpsd does not answer") })
         #expect(lines[index].hasSuffix("(Connection? refused)"))
         #expect(lines[index + 1].hasPrefix("             -> Start it: sudo systemctl enable"))
@@ -59,12 +49,12 @@ import Varlink
         arguments: agentCases + configurationCases + receiverCases + clockCases + serverCases + storageCases
             + fenceCases)
     func theDoctorFitsTheTerminal(_ given: Case) {
-        let diagnosis = Diagnosis(given.facts)
-        let lines = diagnosis.lines(width: 80)
+        let list = CheckList(given.facts)
+        let lines = list.lines(width: 80)
         #expect(lines.allSatisfy { $0.count <= 80 || $0.split(separator: " ").count <= 2 }, "\(lines)")
         #expect(
             lines.joined(separator: " ").split(separator: " ")
-                == diagnosis.lines.joined(separator: " ").split(separator: " "))
+                == list.lines().joined(separator: " ").split(separator: " "))
     }
 }
 
@@ -73,8 +63,8 @@ extension DiagnosisTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let title: String
         let facts: Facts
-        let name: Check.Name
-        let verdict: Check.Verdict
+        let subject: VehicleSubject
+        let verdict: Finding.Verdict
         /// Parts of what was found, and of the remedy.
         var found = ""
         var remedy = ""
@@ -82,10 +72,11 @@ extension DiagnosisTests {
         var testDescription: String { title }
 
         init(
-            _ title: String, _ facts: Facts, _ name: Check.Name, _ verdict: Check.Verdict, _ found: String = "",
+            _ title: String, _ facts: Facts, _ subject: VehicleSubject, _ verdict: Finding.Verdict,
+            _ found: String = "",
             _ remedy: String = ""
         ) {
-            (self.title, self.facts, self.name, self.verdict) = (title, facts, name, verdict)
+            (self.title, self.facts, self.subject, self.verdict) = (title, facts, subject, verdict)
             (self.found, self.remedy) = (found, remedy)
         }
     }

@@ -65,7 +65,7 @@ import Testing
     private static let day: Int64 = 86_400
 
     /// A vehicle that is well, `days` after the begin of a certificate of 90 days.
-    private func check(day: Int64 = 0, _ change: (inout IdentityFacts) -> Void = { _ in }) -> Check {
+    private func check(day: Int64 = 0, _ change: (inout IdentityFacts) -> Void = { _ in }) -> Finding {
         var facts = Facts.healthy
         facts.clock.time = day * Self.day * 1000
         var identity = IdentityFacts(

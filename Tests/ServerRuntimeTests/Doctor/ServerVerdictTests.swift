@@ -12,16 +12,16 @@ import TrackStore
 @Suite struct ServerVerdictTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let testDescription: String
-        let name: ServerSubject
-        let verdict: ServerCheck.Verdict
+        let subject: ServerSubject
+        let verdict: Finding.Verdict
         let found: String
         let facts: ServerFacts
 
         init(
-            _ title: String, _ name: ServerSubject, _ verdict: ServerCheck.Verdict, _ found: String = "",
+            _ title: String, _ subject: ServerSubject, _ verdict: Finding.Verdict, _ found: String = "",
             _ change: (inout ServerFacts) -> Void
         ) {
-            (testDescription, self.name, self.verdict, self.found) = (title, name, verdict, found)
+            (testDescription, self.subject, self.verdict, self.found) = (title, subject, verdict, found)
             var facts = healthy
             change(&facts)
             self.facts = facts
@@ -83,21 +83,21 @@ import TrackStore
     }
 
     @Test func aHealthyServerPassesEveryCheckOnce() {
-        let list = ServerDoctor.checks(Self.healthy)
-        #expect(list.checks.map(\.name) == ServerSubject.allCases)
-        #expect(list.checks.filter { $0.verdict != .ok } == [])
-        #expect(list.lines(ending: "End.").last == "12 ok. End.")
+        let list = CheckList(Self.healthy)
+        #expect(list.checks.map(\.subject) == ServerSubject.allCases)
+        #expect(list.checks.filter { $0.finding.verdict != .ok } == [])
+        #expect(list.lines().last == "12 ok. Nothing keeps this server from its work.")
         #expect(list.json["failed"] == 0 && list.json["checks"]?.arrayValue?.count == 12)
     }
 
     @Test(arguments: cases) func aVerdictFollowsFromTheFacts(_ given: Case) throws {
-        let list = ServerDoctor.checks(given.facts)
-        let check = try #require(list.checks.first { $0.name == given.name })
+        let list = CheckList(given.facts)
+        let check = try #require(list.checks.first { $0.subject == given.subject }).finding
         #expect(check.verdict == given.verdict, "\(check)")
         #expect(check.found.contains(given.found), "\(check)")
-        // Who is told of a problem is told what to do.
-        #expect(list.checks.allSatisfy { $0.verdict == .ok || $0.verdict == .notChecked || $0.remedy != nil })
-        #expect(list.hasFailure == list.checks.contains { $0.verdict == .failed })
+        // Each problem names its remedy.
+        #expect(list.checks.map(\.finding).allSatisfy { [.ok, .notChecked].contains($0.verdict) || $0.remedy != nil })
+        #expect(list.exitCode == (list.checks.contains { $0.finding.verdict == .failed } ? 1 : 0))
     }
 
     static let cases: [Case] = [

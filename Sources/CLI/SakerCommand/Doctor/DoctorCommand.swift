@@ -45,13 +45,11 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         let examination = Examination(socket: AgentOptions.path(socket), configurationPath: config)
-        let diagnosis = Diagnosis(await examination.facts())
-        if json {
-            Output.print(json: diagnosis.json.description)
-        } else {
-            for line in diagnosis.lines(width: TerminalSize.columns) { Output.print(line) }
-        }
-        if diagnosis.exitCode != 0 { Glibc.exit(diagnosis.exitCode) }
+        let facts = await examination.facts()
+        let list = CheckList(facts)
+        list.print(asJSON: json)
+        let code = facts.status == nil ? 3 : list.exitCode
+        if code != 0 { Glibc.exit(code) }
     }
 }
 
@@ -156,47 +154,42 @@ struct Examination {
     }
 }
 
-/// Makes every check on the same facts, in the order in which a person repairs things.
-struct Diagnosis: Hashable {
-    private let list: CheckList<VehicleCheck>
-    /// The agent could not be asked.
-    private let isAgentSilent: Bool
-
-    init(_ facts: Facts) {
-        list = CheckList([
-            AgentChecks.agent(facts), ConfigurationCheck.configuration(facts),
-            AgentChecks.service(facts), AgentChecks.gather(facts), AgentChecks.settings(facts),
-            ReceiverChecks.gpsd(facts), ReceiverChecks.device(facts), ReceiverChecks.fix(facts),
-            ClockCheck.clock(facts),
-            ServerChecks.dns(facts), ServerChecks.tcp(facts), ServerChecks.tls(facts),
-            CertificateCheck.certificates(facts), IdentityCheck.identity(facts), ServerChecks.login(facts),
-            VehicleStorageChecks.disk(facts), VehicleStorageChecks.cache(facts), FenceCheck.fences(facts),
-            VehicleStorageChecks.permissions(facts),
-        ])
-        isAgentSilent = facts.status == nil
-    }
-
-    var checks: [Check] { list.checks }
-
-    /// 3 when the agent could not be asked, else 1 when something failed, else 0.
-    var exitCode: Int32 { isAgentSilent ? 3 : list.hasFailure ? 1 : 0 }
-
-    var lines: [String] { lines(width: nil) }
-
-    /// `width`: columns of the terminal, where sentences go on below; nil: a line for each.
-    func lines(width: Int?) -> [String] {
-        list.lines(ending: "Nothing keeps this vehicle from being tracked.", width: width)
-    }
-
-    var json: JSONValue { list.json }
-}
-
-typealias Check = Finding<VehicleCheck>
-
 /// What keeps a vehicle from being tracked.
-enum VehicleCheck: String, CheckSubject {
+enum VehicleSubject: String, CheckSubject {
     case agent, configuration, service, gather, settings
     case gpsd, device, fix, clock
     case dns, tcp, tls, certificates, identity, login
     case disk, cache, fences, permissions
+
+    static let ending = "Nothing keeps this vehicle from being tracked."
+
+    func check(_ facts: Facts) -> Finding {
+        switch self {
+        case .agent: AgentChecks.agent(facts)
+        case .configuration: ConfigurationCheck.configuration(facts)
+        case .service: AgentChecks.service(facts)
+        case .gather: AgentChecks.gather(facts)
+        case .settings: AgentChecks.settings(facts)
+        case .gpsd: ReceiverChecks.gpsd(facts)
+        case .device: ReceiverChecks.device(facts)
+        case .fix: ReceiverChecks.fix(facts)
+        case .clock: ClockCheck.clock(facts)
+        case .dns: ServerChecks.dns(facts)
+        case .tcp: ServerChecks.tcp(facts)
+        case .tls: ServerChecks.tls(facts)
+        case .certificates: CertificateCheck.certificates(facts)
+        case .identity: IdentityCheck.identity(facts)
+        case .login: ServerChecks.login(facts)
+        case .disk: VehicleStorageChecks.disk(facts)
+        case .cache: VehicleStorageChecks.cache(facts)
+        case .fences: FenceCheck.fences(facts)
+        case .permissions: VehicleStorageChecks.permissions(facts)
+        }
+    }
+}
+
+extension CheckList<VehicleSubject> {
+    init(_ facts: Facts) {
+        self.init { $0.check(facts) }
+    }
 }

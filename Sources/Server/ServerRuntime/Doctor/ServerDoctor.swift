@@ -25,25 +25,15 @@ package struct ServerDoctor: Sendable {
     /// Ends within about 40 s, whatever hangs.
     package func examine() async -> CheckList<ServerSubject> {
         do throws(ConfigurationError) {
-            return Self.checks(await Self.facts(try ServerConfiguration.load(path: path), beforeStore))
+            return CheckList(await Self.facts(try ServerConfiguration.load(path: path), beforeStore))
         } catch {
             let remedy =
                 "Correct it; saker-server serve --print-config shows what is in force. A new server: saker-server init"
-            let because = "the configuration was not read"
-            return CheckList(
-                [.failed(.configuration, error.detail, remedy)]
-                    + ServerSubject.allCases.dropFirst().map { .notChecked($0, because) })
+            return CheckList {
+                $0 == .configuration
+                    ? .failed(error.detail, remedy) : .notChecked("the configuration was not read")
+            }
         }
-    }
-
-    static func checks(_ facts: ServerFacts) -> CheckList<ServerSubject> {
-        CheckList([
-            ConfigurationChecks.configuration(facts), ConfigurationChecks.server(facts),
-            CertificateChecks.certificates(facts), StorageChecks.disk(facts), StorageChecks.store(facts),
-            NetworkChecks.ports(facts), ConfigurationChecks.clock(facts), NetworkChecks.roads(facts),
-            NetworkChecks.tiles(facts), NetworkChecks.callbacks(facts), IdentityChecks.identity(facts),
-            VehicleChecks.vehicles(facts),
-        ])
     }
 
     static func facts(
@@ -122,9 +112,32 @@ package struct ServerDoctor: Sendable {
     }
 }
 
-/// What `saker-server doctor` looks at.
+/// What keeps a server from its work.
 package enum ServerSubject: String, CheckSubject {
     case configuration, server, certificates, disk, store, ports, clock, roads, tiles, callbacks, identity, vehicles
+
+    package static let ending = "Nothing keeps this server from its work."
+
+    func check(_ facts: ServerFacts) -> Finding {
+        switch self {
+        case .configuration: ConfigurationChecks.configuration(facts)
+        case .server: ConfigurationChecks.server(facts)
+        case .certificates: CertificateChecks.certificates(facts)
+        case .disk: StorageChecks.disk(facts)
+        case .store: StorageChecks.store(facts)
+        case .ports: NetworkChecks.ports(facts)
+        case .clock: ConfigurationChecks.clock(facts)
+        case .roads: NetworkChecks.roads(facts)
+        case .tiles: NetworkChecks.tiles(facts)
+        case .callbacks: NetworkChecks.callbacks(facts)
+        case .identity: IdentityChecks.identity(facts)
+        case .vehicles: VehicleChecks.vehicles(facts)
+        }
+    }
 }
 
-typealias ServerCheck = Finding<ServerSubject>
+extension CheckList<ServerSubject> {
+    init(_ facts: ServerFacts) {
+        self.init { $0.check(facts) }
+    }
+}

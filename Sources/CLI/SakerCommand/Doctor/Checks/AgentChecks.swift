@@ -9,111 +9,110 @@ enum AgentChecks {
     /// So many starts in a row are no accident.
     private static let manyRestarts = 3
 
-    static func agent(_ facts: Facts) -> Check {
+    static func agent(_ facts: Facts) -> Finding {
         switch facts.answer {
         case .status(let status):
             let found =
                 "sakerd \(status.version) answers at \(facts.socket), started "
                 + DurationText.relative(status.startedTime, now: status.time)
-            guard let unit = facts.unit, unit.restarts > manyRestarts else { return .ok(.agent, found) }
+            guard let unit = facts.unit, unit.restarts > manyRestarts else { return .ok(found) }
             return .warning(
-                .agent, "\(found); systemd has restarted it \(unit.restarts) times",
+                "\(found); systemd has restarted it \(unit.restarts) times",
                 "See why: journalctl -u sakerd -p warning -n 50")
         case .refused(let reason):
             return .failed(
-                .agent, "the agent at \(facts.socket) answers, but not with its status: \(reason)",
+                "the agent at \(facts.socket) answers, but not with its status: \(reason)",
                 "Install the same version of sakerd and saker, then: sudo systemctl restart sakerd")
         case .silent(.permissionDenied, let detail): return forbidden(facts, detail)
         case .silent(.missing, let detail), .silent(.refused, let detail): return absent(facts, detail)
         case .silent(_, let detail):
             return .failed(
-                .agent, "the agent does not answer: \(detail)",
+                "the agent does not answer: \(detail)",
                 "See why: journalctl -u sakerd -n 50. Then: sudo systemctl restart sakerd")
         }
     }
 
-    private static func forbidden(_ facts: Facts, _ detail: String) -> Check {
+    private static func forbidden(_ facts: Facts, _ detail: String) -> Finding {
         .failed(
-            .agent, "\(facts.user.name) may not ask the agent: \(detail)",
+            "\(facts.user.name) may not ask the agent: \(detail)",
             facts.user.isInGroup
                 ? "\(facts.user.name) is in the group saker since this session began: log in again, or now: "
                     + "sudo saker doctor"
                 : "sudo usermod -aG saker \(facts.user.name), then log in again; or now: sudo saker doctor")
     }
 
-    private static func absent(_ facts: Facts, _ detail: String) -> Check {
+    private static func absent(_ facts: Facts, _ detail: String) -> Finding {
         guard facts.program != nil else {
             return .failed(
-                .agent, "sakerd is not installed (\(detail))",
+                "sakerd is not installed (\(detail))",
                 "sudo apt install saker-agent, or in Saker's sources: make build && sudo make install. Then: sudo saker "
                     + "enroll -")
         }
         if let file = facts.files.first(where: { $0.role == .socket && $0.found == .inTheWay }) {
             return .failed(
-                .agent,
                 "\(file.path) is no socket and is in the way of the agent's (\(detail)); the agent tracks without it",
                 "Move it: sudo mv \(file.path) \(file.path).old. The agent then opens its socket by itself")
         }
         let restart = "See why: journalctl -u sakerd -n 50. Then: sudo systemctl restart sakerd"
         guard let unit = facts.unit else {
             return .failed(
-                .agent, "the agent does not run (\(detail))", "Start it: sakerd --config \(facts.configurationPath)")
+                "the agent does not run (\(detail))", "Start it: sakerd --config \(facts.configurationPath)")
         }
         switch (unit.load, unit.active) {
         case ("not-found", _):
             return .failed(
-                .agent, "the agent does not run, and systemd knows no sakerd.service (\(detail))",
+                "the agent does not run, and systemd knows no sakerd.service (\(detail))",
                 "In Saker's sources: sudo make install. Then: sudo systemctl enable --now sakerd")
         case (_, "inactive") where facts.configuration == .missing:
             return .failed(
-                .agent, "the agent waits for \(facts.configurationPath): this vehicle is not enrolled (\(detail))",
+                "the agent waits for \(facts.configurationPath): this vehicle is not enrolled (\(detail))",
                 "sudo saker enroll - (asks for the line that saker-server init printed)")
         case (_, "inactive"):
             return .failed(
-                .agent, "the agent is not started (\(detail))",
+                "the agent is not started (\(detail))",
                 "Start it, now and at boot: sudo systemctl enable --now sakerd")
         case (_, "active"):
             return .failed(
-                .agent, "systemd says that the agent runs, but nothing listens on its socket (\(detail))",
+                "systemd says that the agent runs, but nothing listens on its socket (\(detail))",
                 "If it listens elsewhere ([control] socket in \(facts.configurationPath)): saker doctor --socket PATH. "
                     + restart)
         default:
             return .failed(
-                .agent, "the agent does not stay up: systemd says \(unit.active), \(unit.result) (\(detail))", restart)
+                "the agent does not stay up: systemd says \(unit.active), \(unit.result) (\(detail))", restart)
         }
     }
 
-    static func service(_ facts: Facts) -> Check {
-        guard let status = facts.status else { return .notChecked(.service, "the agent cannot be asked") }
+    static func service(_ facts: Facts) -> Finding {
+        guard let status = facts.status else { return .notChecked("the agent cannot be asked") }
         switch status.service.state {
-        case .stopped: return .failed(.service, "stopped: somebody said so, or it never began", "saker service start")
-        case .stopping: return .warning(.service, "is being stopped", "When it has stopped: saker service start")
+        case .stopped: return .failed("stopped: somebody said so, or it never began", "saker service start")
+        case .stopping: return .warning("is being stopped", "When it has stopped: saker service start")
         case .starting, .running:
             return .ok(
-                .service, status.service.state.rawValue + (status.service.entity.map { " as \($0)" } ?? ""))
+                status.service.state.rawValue + (status.service.entity.map { " as \($0)" } ?? ""))
         }
     }
 
-    static func gather(_ facts: Facts) -> Check {
-        guard let status = facts.status else { return .notChecked(.gather, "the agent cannot be asked") }
+    static func gather(_ facts: Facts) -> Finding {
+        guard let status = facts.status else { return .notChecked("the agent cannot be asked") }
         switch status.gather.state {
         case .stopped where status.service.state == .stopped:
-            return .notChecked(.gather, "the service is stopped", "After the service: \(start(facts))")
-        case .stopped: return .failed(.gather, "stopped: no points are made", start(facts))
+            return .notChecked("the service is stopped", "After the service: \(start(facts))")
+        case .stopped: return .failed("stopped: no points are made", start(facts))
         case .waiting, .gathering:
             let obstacle = status.obstacle.flatMap(TrackingObstacle.init)
             if obstacle == .losingPoints, status.counters.lost["wrong_date", default: 0] > 0 {
-                return .failed(.gather, status.reason, Self.dateRemedy)
+                return .failed(status.reason, Self.dateRemedy)
             }
             if let remedy = obstacle.flatMap(Self.remedy) {
-                return .failed(.gather, status.reason, remedy)
+                return .failed(status.reason, remedy)
             }
             let pace = "every \(status.settings.gatherInterval) s"
             guard status.gather.state == .gathering else {
-                return .ok(.gather, "told to gather \(pace), waits for a fix")
+                return .ok("told to gather \(pace), waits for a fix")
             }
             let last = status.gather.lastPointTime.map { ", last point of \(LocalTime.text($0))" } ?? ""
-            return .ok(.gather, pace + last)
+            return .ok(pace + last)
         }
     }
 
@@ -146,8 +145,8 @@ enum AgentChecks {
     }
 
     /// Settings that drop most of the track by mistake.
-    static func settings(_ facts: Facts) -> Check {
-        guard let status = facts.status else { return .notChecked(.settings, "the agent cannot be asked") }
+    static func settings(_ facts: Facts) -> Finding {
+        guard let status = facts.status else { return .notChecked("the agent cannot be asked") }
         let fixes = status.counters.fixes
         func share(_ reason: String) -> Int64 {
             let count = status.counters.skipped[reason] ?? 0
@@ -155,20 +154,17 @@ enum AgentChecks {
         }
         if let accuracy = status.settings.desiredAccuracy, share("inaccurate") >= 50 {
             return .warning(
-                .settings,
                 "\(share("inaccurate")) % of the fixes are skipped as less accurate than "
                     + "\(Quantity.decimal(accuracy, 1, trimmed: true)) m",
                 "saker settings location --desired-accuracy 0")
         }
         if share("implausible") >= 20 {
             return .warning(
-                .settings,
                 "\(share("implausible")) % of the fixes are skipped as too fast for the activity "
                     + status.settings.activity.rawValue,
                 "saker settings location --activity other")
         }
         return .ok(
-            .settings,
             "gather \(status.settings.gatherInterval) s, pack \(status.settings.packInterval) s, activity "
                 + status.settings.activity.rawValue)
     }
@@ -184,36 +180,36 @@ extension Int64 {
 
 /// The agent's configuration file.
 enum ConfigurationCheck {
-    static func configuration(_ facts: Facts) -> Check {
+    static func configuration(_ facts: Facts) -> Finding {
         let path = facts.configurationPath
         switch facts.configuration {
         case .missing where facts.status != nil:
             return .notChecked(
-                .configuration, "\(path) does not exist: the agent reads another file", "saker doctor --config FILE")
+                "\(path) does not exist: the agent reads another file", "saker doctor --config FILE")
         case .missing:
             return .failed(
-                .configuration, "\(path) does not exist: this vehicle is not enrolled",
+                "\(path) does not exist: this vehicle is not enrolled",
                 "sudo saker enroll - (asks for the line that saker-server init printed)")
         case .forbidden:
             return .notChecked(
-                .configuration, "\(facts.user.name) may not read \(path)", "sudo saker doctor")
+                "\(facts.user.name) may not read \(path)", "sudo saker doctor")
         case .invalid(let problems, _):
             return .failed(
-                .configuration, problems.joined(separator: "; "),
+                problems.joined(separator: "; "),
                 "Correct \(path) and check it: sudo saker doctor. Then: sudo systemctl restart sakerd")
         case .unjudged(_, let reason):
-            return .notChecked(.configuration, reason, facts.user.isRoot ? nil : "sudo saker doctor")
+            return .notChecked(reason, facts.user.isRoot ? nil : "sudo saker doctor")
         case .valid(let places, let warnings):
             if let status = facts.status, let difference = difference(places, status) {
                 return .warning(
-                    .configuration, difference,
+                    difference,
                     "To run with \(path): sudo systemctl restart sakerd. For another file: saker doctor --config FILE")
             }
             guard warnings.isEmpty else {
                 return .warning(
-                    .configuration, warnings.joined(separator: "; "), warnings.map(repair).joined(separator: "; "))
+                    warnings.joined(separator: "; "), warnings.map(repair).joined(separator: "; "))
             }
-            return .ok(.configuration, "\(path) is right")
+            return .ok("\(path) is right")
         }
     }
 

@@ -4,23 +4,16 @@ import Terminal
 
 /// The certificate files of this vehicle and how long they last.
 enum CertificateCheck {
-    /// Days before the end that are time to act.
-    private static let soon: Int64 = 30
-
-    static func certificates(_ facts: Facts) -> Check {
+    static func certificates(_ facts: Facts) -> Finding {
         guard let places = facts.configuration.places else {
-            return .notChecked(.certificates, "the configuration that names them was not read")
-        }
-        guard !facts.certificates.isEmpty else {
-            return .ok(.certificates, "no certificate file is configured; the agent trusts the system's authorities")
+            return .notChecked("the configuration that names them was not read")
         }
         let now = facts.clock.time / 1000
-        let checks = facts.certificates.map { judge($0, places, now) }
-        if let worst = Check.worst(checks), worst.verdict != .ok { return worst }
-        return .ok(.certificates, checks.map(\.found).joined(separator: "; "))
+        return .joined(facts.certificates.map { judge($0, places, now) })
+            ?? .ok("no certificate file is configured; the agent trusts the system's authorities")
     }
 
-    private static func judge(_ file: ClientCertificateFacts, _ places: ConfiguredPlaces, _ now: Int64) -> Check {
+    private static func judge(_ file: ClientCertificateFacts, _ places: ConfiguredPlaces, _ now: Int64) -> Finding {
         let remedy =
             file.path == places.clientCertificateFile
             ? "sudo saker renew; or put a new certificate for this vehicle's key into \(file.path): the agent takes it by itself"
@@ -28,33 +21,25 @@ enum CertificateCheck {
                 + "by itself"
         switch file.content {
         case .forbidden:
-            return .notChecked(.certificates, "this user may not read \(file.path)", "sudo saker doctor")
-        case .unreadable(let reason): return .failed(.certificates, "\(file.path): \(reason)", remedy)
+            return .notChecked("this user may not read \(file.path)", "sudo saker doctor")
+        case .unreadable(let reason): return .failed("\(file.path): \(reason)", remedy)
         case .validity(let from, let until):
-            let end = LocalTime.text(until.multipliedReportingOverflow(by: 1000).partialValue)
-            if until <= now { return .failed(.certificates, "\(file.path) ended at \(end)", remedy) }
-            if from > now {
-                return .warning(
-                    .certificates, "\(file.path) begins only at \(LocalTime.text(from * 1000))",
-                    Remedy.lookAtClock)
-            }
-            let days = (until - now) / 86_400
-            return days < soon
-                ? .warning(.certificates, "\(file.path) ends in \(days) days, at \(end)", remedy)
-                : .ok(.certificates, "\(file.path) lasts until \(end)")
+            // The clock of a vehicle may be wrong until it has a fix.
+            return .validity(
+                file.path, from: from, until: until, now: now, early: .warning,
+                date: { "at \(LocalTime.text($0.multipliedReportingOverflow(by: 1000).partialValue))" }, remedy)
         }
     }
 }
 
 /// Whether this vehicle can go on being the device that it is.
 enum IdentityCheck {
-    static func identity(_ facts: Facts) -> Check {
+    static func identity(_ facts: Facts) -> Finding {
         guard facts.configuration.places != nil else {
-            return .notChecked(.identity, "the configuration was not read")
+            return .notChecked("the configuration was not read")
         }
         guard let identity = facts.identity else {
             return .warning(
-                .identity,
                 "this vehicle has no certificate of its own and logs in with an access key: whoever has the key can log in as any "
                     + "vehicle of the service",
                 "On the server: saker-server token create. Here, with its line: sudo saker enroll - --force")
@@ -64,33 +49,32 @@ enum IdentityCheck {
         if isOther || facts.status?.isOnAnotherComputer == true {
             let what = isOther ? "was claimed for another computer" : "was in another computer when the agent ran last"
             return .warning(
-                .identity,
                 "\(name) \(what): this disk is a copy, or its board was replaced. The server refuses two copies that run at the same "
                     + "time",
                 "Is it a copy? Then: sudo saker image prepare, and enrol again. Was the board replaced? Then: sudo saker enroll - "
                     + "--force")
         }
         switch identity.key {
-        case .hidden: return .notChecked(.identity, "this user may not read the key of \(name)", "sudo saker doctor")
+        case .hidden: return .notChecked("this user may not read the key of \(name)", "sudo saker doctor")
         case .unusable(let reason):
             return .failed(
-                .identity, "the key of \(name) cannot be used: \(reason)",
+                "the key of \(name) cannot be used: \(reason)",
                 "Put the key back, or make another: sudo saker enroll - --force --new-key")
         case .foreign:
             return .failed(
-                .identity, "the key of \(name) is that of another certificate",
+                "the key of \(name) is that of another certificate",
                 "Put the right key back, or enrol again: sudo saker enroll - --force")
         case .fits: return renewal(identity, name, now: facts.clock.time / 1000)
         }
     }
 
-    private static func renewal(_ identity: IdentityFacts, _ name: String, now: Int64) -> Check {
+    private static func renewal(_ identity: IdentityFacts, _ name: String, now: Int64) -> Finding {
         guard let plan = identity.plan else {
-            return .notChecked(.identity, "the certificate of \(name) cannot be read", "See the check certificates")
+            return .notChecked("the certificate of \(name) cannot be read", "See the check certificates")
         }
         guard identity.hasWebAddress else {
             return .warning(
-                .identity, "\(name) is not renewed by itself: its configuration names no web_address",
+                "\(name) is not renewed by itself: its configuration names no web_address",
                 "Write web_address = \"https://…\" into [server] of agent.toml: the address of the server's HTTPS listener"
             )
         }
@@ -98,21 +82,20 @@ enum IdentityCheck {
             "sudo saker renew. See why it was not renewed by itself: systemctl status saker-renew.timer saker-renew"
         switch plan.state(at: now) {
         case .early(let due):
-            return .ok(.identity, "\(name) is renewed from \(date(due)) on, and has its key")
+            return .ok("\(name) is renewed from \(date(due)) on, and has its key")
         case .due:
             // The timer looks once an hour. A day without success is worth a look.
             return now - plan.due < 86_400
-                ? .ok(.identity, "\(name) is due for renewal since \(date(plan.due)), and has its key")
+                ? .ok("\(name) is due for renewal since \(date(plan.due)), and has its key")
                 : .warning(
-                    .identity, "\(name) is due for renewal since \(date(plan.due)); it ends at \(date(plan.until))",
+                    "\(name) is due for renewal since \(date(plan.due)); it ends at \(date(plan.until))",
                     remedy)
         case .ended(let days) where days <= RenewalPlan.graceDays:
             return .failed(
-                .identity,
                 "\(name) ended \(days) days ago; the server renews it for \(RenewalPlan.graceDays) days", remedy)
         case .ended(let days):
             return .failed(
-                .identity, "\(name) ended \(days) days ago, which is too long for a renewal",
+                "\(name) ended \(days) days ago, which is too long for a renewal",
                 "On the server: saker-server device forget. Here: sudo saker enroll - --force --new-key")
         }
     }

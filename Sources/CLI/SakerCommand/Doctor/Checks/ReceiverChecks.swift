@@ -9,19 +9,19 @@ enum ReceiverChecks {
     /// Milliseconds; fixes come at least every few seconds.
     private static let oldFix: Int64 = 10_000
 
-    static func gpsd(_ facts: Facts) -> Check {
+    static func gpsd(_ facts: Facts) -> Finding {
         guard let gpsd = facts.gpsd else {
-            return .notChecked(.gpsd, "neither the agent nor a file names gpsd's address")
+            return .notChecked("neither the agent nor a file names gpsd's address")
         }
         switch gpsd.result {
-        case .answers(let release, _, _): return .ok(.gpsd, "gpsd \(release) answers at \(gpsd.place)")
+        case .answers(let release, _, _): return .ok("gpsd \(release) answers at \(gpsd.place)")
         case .foreign(let start):
             return .failed(
-                .gpsd, "another program than gpsd answers at \(gpsd.place), its answer begins with \"\(start)\"",
+                "another program than gpsd answers at \(gpsd.place), its answer begins with \"\(start)\"",
                 "Set host and port in [gnss] of \(facts.configurationPath), then: sudo systemctl restart sakerd")
         case .unreachable(let reason):
             return .failed(
-                .gpsd, "gpsd does not answer at \(gpsd.place) (\(reason))",
+                "gpsd does not answer at \(gpsd.place) (\(reason))",
                 isHere(gpsd.host)
                     ? "Start it: sudo systemctl enable --now gpsd.socket (install it: sudo apt install gpsd). It hangs? "
                         + "sudo systemctl restart gpsd"
@@ -30,9 +30,9 @@ enum ReceiverChecks {
         }
     }
 
-    static func device(_ facts: Facts) -> Check {
+    static func device(_ facts: Facts) -> Finding {
         guard case .answers(_, let devices, _) = facts.gpsd?.result else {
-            return .notChecked(.device, "gpsd does not answer")
+            return .notChecked("gpsd does not answer")
         }
         guard !devices.isEmpty else {
             let port = facts.serialPorts.first ?? "/dev/ttyACM0"
@@ -41,42 +41,42 @@ enum ReceiverChecks {
                 ? "there is no serial port either: is the receiver plugged in? See: sudo dmesg"
                 : "serial ports here: \(facts.serialPorts.joined(separator: ", "))"
             return .failed(
-                .device, "gpsd has no receiver; \(ports)",
+                "gpsd has no receiver; \(ports)",
                 "Write DEVICES=\"\(port)\" into /etc/default/gpsd, then: sudo systemctl restart gpsd. To try: "
                     + "sudo gpsdctl add \(port)")
         }
         let names = devices.map { $0.driver.isEmpty ? $0.path : "\($0.path) (\($0.driver))" }.joined(separator: ", ")
         if let wanted = facts.configuration.places?.device, !devices.contains(where: { $0.path == wanted }) {
             return .failed(
-                .device, "gpsd has \(names), but the configuration wants \(wanted)",
+                "gpsd has \(names), but the configuration wants \(wanted)",
                 "Set or remove device in [gnss] of \(facts.configurationPath), then: sudo systemctl restart sakerd")
         }
         if let dates = facts.status?.gather.dates, dates.kind == .receivers {
-            return .warning(.device, "\(names): \(dates.text)", dates.remedy)
+            return .warning("\(names): \(dates.text)", dates.remedy)
         }
-        return .ok(.device, names)
+        return .ok(names)
     }
 
-    static func fix(_ facts: Facts) -> Check {
+    static func fix(_ facts: Facts) -> Finding {
         if case .answers(_, let devices, let seen) = facts.gpsd?.result {
             if let dates = facts.status?.gather.dates, [.missing, .standing].contains(dates.kind) {
                 return dates.isClockUsed
-                    ? .warning(.fix, dates.text, dates.remedy) : .failed(.fix, dates.text, dates.remedy)
+                    ? .warning(dates.text, dates.remedy) : .failed(dates.text, dates.remedy)
             }
             if let status = facts.status, status.feed.state == .fix, let fix = status.feed.lastFix {
                 return judge(fix.mode ?? 2, fix.accuracy, age: fix.age, satellites: fix.satellites)
             }
-            if devices.isEmpty { return .notChecked(.fix, "gpsd has no receiver") }
+            if devices.isEmpty { return .notChecked("gpsd has no receiver") }
             if let seen, seen.mode >= 2 { return judge(seen.mode, seen.accuracy, age: 0, satellites: nil) }
             return .failed(
-                .fix, seen == nil ? "the receiver says nothing" : "the receiver reports and has no fix",
+                seen == nil ? "the receiver says nothing" : "the receiver reports and has no fix",
                 "Give the antenna a free view of the sky; a cold start takes up to 15 min. See the satellites: "
                     + Remedy.satellites)
         }
-        return .notChecked(.fix, "gpsd does not answer")
+        return .notChecked("gpsd does not answer")
     }
 
-    private static func judge(_ mode: Int64, _ accuracy: Double?, age: Int64, satellites: Int64?) -> Check {
+    private static func judge(_ mode: Int64, _ accuracy: Double?, age: Int64, satellites: Int64?) -> Finding {
         var found = "\(mode)D"
         if let accuracy { found += ", accurate to \(Quantity.decimal(accuracy, 1)) m" }
         if let satellites { found += ", \(satellites) satellites" }
@@ -84,10 +84,10 @@ enum ReceiverChecks {
         let antenna = "Give the antenna a freer view of the sky. See the satellites: \(Remedy.satellites)"
         if age > oldFix {
             return .warning(
-                .fix, found, "Does the receiver still send? \(Remedy.receiver). Then: sudo systemctl restart gpsd")
+                found, "Does the receiver still send? \(Remedy.receiver). Then: sudo systemctl restart gpsd")
         }
-        if let accuracy, accuracy > poorAccuracy { return .warning(.fix, found, antenna) }
-        return mode < 3 ? .warning(.fix, found, antenna) : .ok(.fix, found)
+        if let accuracy, accuracy > poorAccuracy { return .warning(found, antenna) }
+        return mode < 3 ? .warning(found, antenna) : .ok(found)
     }
 
     private static func isHere(_ host: String) -> Bool {
@@ -103,7 +103,7 @@ enum ClockCheck {
     private static let noticeable: Int64 = 10_000
     private static let day: Int64 = 86_400_000
 
-    static func clock(_ facts: Facts) -> Check {
+    static func clock(_ facts: Facts) -> Finding {
         let clock = facts.clock
         let keep = Remedy.clock
         var found: [String] = []
@@ -117,23 +117,23 @@ enum ClockCheck {
         let text = found.joined(separator: ", ")
         let cause = facts.status?.link.state == .online ? nil : facts.status?.link.lastErrorCause
         if cause == "certificate_not_yet_valid", clock.isSynchronised != true {
-            return .failed(.clock, text + "; the server's certificate is not yet valid by it", keep)
+            return .failed(text + "; the server's certificate is not yet valid by it", keep)
         }
         if clock.time < madeAt {
             return .warning(
-                .clock, "it says \(LocalTime.text(clock.time)), which is before this program was built; \(text)", keep)
+                "it says \(LocalTime.text(clock.time)), which is before this program was built; \(text)", keep)
         }
         if let dates = facts.status?.gather.dates, dates.kind == .disagreement {
-            return .warning(.clock, "\(dates.text); \(text)", dates.remedy)
+            return .warning("\(dates.text); \(text)", dates.remedy)
         }
         if let receiver = clock.receiverDifference, receiver.magnitude > day, clock.isSynchronised == true {
             return .warning(
-                .clock, "the receiver's date is wrong: \(text)",
+                "the receiver's date is wrong: \(text)",
                 "Update the receiver's firmware (a week rollover), and gpsd")
         }
-        if let server = clock.serverDifference, server.magnitude > noticeable { return .warning(.clock, text, keep) }
-        if clock.isSynchronised == false { return .warning(.clock, text, keep) }
-        return .ok(.clock, text)
+        if let server = clock.serverDifference, server.magnitude > noticeable { return .warning(text, keep) }
+        if clock.isSynchronised == false { return .warning(text, keep) }
+        return .ok(text)
     }
 
     private static func difference(_ milliseconds: Int64) -> String {

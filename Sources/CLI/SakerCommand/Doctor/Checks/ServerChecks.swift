@@ -20,9 +20,9 @@ enum ServerChecks {
         isOnline(facts) ? nil : facts.status?.link.lastErrorCause
     }
 
-    static func dns(_ facts: Facts) -> Check {
+    static func dns(_ facts: Facts) -> Finding {
         guard let server = facts.server else {
-            return .notChecked(.dns, "neither the agent nor a file names the server")
+            return .notChecked("neither the agent nor a file names the server")
         }
         let remedy =
             "Is host in [server] of \(facts.configurationPath) right? Does this find it: \(Remedy.lookUp(server.host))? Is there a "
@@ -32,21 +32,21 @@ enum ServerChecks {
         case .addresses(let addresses):
             // The first few say enough.
             let shown = addresses.prefix(4).joined(separator: ", ")
-            return .ok(.dns, addresses == [server.host] ? "\(server.host) is an address" : "\(server.host) is \(shown)")
+            return .ok(addresses == [server.host] ? "\(server.host) is an address" : "\(server.host) is \(shown)")
         case .failed(let reason): trouble = "\(server.host) is not found: \(reason)"
         case .timeout: trouble = "\(server.host): no name server answers"
         }
         return isOnline(facts)
-            ? .warning(.dns, "\(trouble); the agent's connection stands", remedy) : .failed(.dns, trouble, remedy)
+            ? .warning("\(trouble); the agent's connection stands", remedy) : .failed(trouble, remedy)
     }
 
-    static func tcp(_ facts: Facts) -> Check {
-        guard let server = facts.server else { return .notChecked(.tcp, "which server is not known") }
-        guard let connection = server.connection else { return .notChecked(.tcp, "the server's name is not found") }
+    static func tcp(_ facts: Facts) -> Finding {
+        guard let server = facts.server else { return .notChecked("which server is not known") }
+        guard let connection = server.connection else { return .notChecked("the server's name is not found") }
         let reason: String
         let remedy: String
         switch connection {
-        case .made(let time): return .ok(.tcp, "\(server.place) connects in \(time) ms")
+        case .made(let time): return .ok("\(server.place) connects in \(time) ms")
         case .refused(let text):
             reason = text
             remedy =
@@ -58,82 +58,82 @@ enum ServerChecks {
                 "Is there a way out: \(Remedy.route)? Do firewall and mobile network let TCP port \(server.port) through?"
         }
         return isOnline(facts)
-            ? .warning(.tcp, "\(server.place): \(reason); the agent's own connection stands", remedy)
-            : .failed(.tcp, "\(server.place): \(reason)", remedy)
+            ? .warning("\(server.place): \(reason); the agent's own connection stands", remedy)
+            : .failed("\(server.place): \(reason)", remedy)
     }
 
-    static func tls(_ facts: Facts) -> Check {
-        guard let link = facts.status?.link else { return .notChecked(.tls, "only the agent can tell") }
+    static func tls(_ facts: Facts) -> Finding {
+        guard let link = facts.status?.link else { return .notChecked("only the agent can tell") }
         if link.state == .online {
-            return .ok(.tls, "the server's certificate is accepted" + (link.encryption.map { ", \($0)" } ?? ""))
+            return .ok("the server's certificate is accepted" + (link.encryption.map { ", \($0)" } ?? ""))
         }
         if let cause = link.lastErrorCause, unusable.contains(cause) {
-            return .failed(.tls, reason(link), tlsRemedy(cause, facts))
+            return .failed(reason(link), tlsRemedy(cause, facts))
         }
-        if let obstacle = obstacle(facts) { return .notChecked(.tls, obstacle) }
+        if let obstacle = obstacle(facts) { return .notChecked(obstacle) }
         if let cause = link.lastErrorCause {
-            if login.contains(cause) { return .ok(.tls, "the server's certificate is accepted") }
+            if login.contains(cause) { return .ok("the server's certificate is accepted") }
             if resolving.contains(cause) || connecting.contains(cause) {
-                return .notChecked(.tls, "the agent's last try did not reach TLS: \(reason(link))", "saker reconnect")
+                return .notChecked("the agent's last try did not reach TLS: \(reason(link))", "saker reconnect")
             }
-            return .failed(.tls, reason(link), tlsRemedy(cause, facts))
+            return .failed(reason(link), tlsRemedy(cause, facts))
         }
-        return .notChecked(.tls, undecided(link), "saker reconnect; then again: saker doctor")
+        return .notChecked(undecided(link), "saker reconnect; then again: saker doctor")
     }
 
-    static func login(_ facts: Facts) -> Check {
-        guard let status = facts.status else { return .notChecked(.login, "only the agent can tell") }
+    static func login(_ facts: Facts) -> Finding {
+        guard let status = facts.status else { return .notChecked("only the agent can tell") }
         let link = status.link
         if link.state == .online {
             let entity = status.entity.map { "as \($0)" } ?? "accepted"
-            return .ok(.login, entity + (link.session.map { ", session \($0)" } ?? ""))
+            return .ok(entity + (link.session.map { ", session \($0)" } ?? ""))
         }
-        if let obstacle = obstacle(facts) { return .notChecked(.login, obstacle) }
+        if let obstacle = obstacle(facts) { return .notChecked(obstacle) }
         switch link.lastErrorCause {
         case "key_refused":
             return .failed(
-                .login, "the server refuses the access key or the application code: \(reason(link))",
+                "the server refuses the access key or the application code: \(reason(link))",
                 "On the server: saker-server service list, or a new key: saker-server service rotate-key. Put the key "
                     + "into \(credential(facts)), or take a new line: sudo saker enroll - --force. Then: sudo systemctl "
                     + "restart sakerd")
         case "revoked":
             return .failed(
-                .login, "the operator has shut out this vehicle: \(reason(link))",
+                "the operator has shut out this vehicle: \(reason(link))",
                 "The vehicle keeps its points. If this is wrong, on the server: saker-server device list, then saker-server "
                     + "device approve. The agent tries again once an hour, and at once after: sudo systemctl reload sakerd"
             )
         case "cloned":
             return .failed(
-                .login, "another computer has this vehicle's certificate, and both are refused: \(reason(link))",
+                "another computer has this vehicle's certificate, and both are refused: \(reason(link))",
                 "Both keep their points. On the copy: sudo saker image prepare, then sudo saker enroll with another token. Then, on "
                     + "the server: saker-server device approve. This vehicle goes on by itself half an hour after the other one "
                     + "was switched off"
             )
         case "server_unable":
             return .failed(
-                .login, reason(link),
+                reason(link),
                 "The vehicle keeps its points. On the server: sudo -u saker-server saker-server doctor. Then: saker reconnect"
             )
         case "service_unknown":
             return .failed(
-                .login, "the server does not know the service: \(reason(link))",
+                "the server does not know the service: \(reason(link))",
                 "The vehicle keeps its points. On the server: saker-server service list. Set id in [service] of \(facts.configurationPath), then: "
                     + "sudo systemctl restart sakerd")
         case "parameter_refused":
             return .failed(
-                .login, "the server refuses a value of the login: \(reason(link))",
+                "the server refuses a value of the login: \(reason(link))",
                 "Set entity in [service] of \(facts.configurationPath), then: sudo systemctl restart sakerd")
         case "login_timeout":
             return .failed(
-                .login, reason(link), "On the server: journalctl -u saker-server -n 50. The agent tries again by itself"
+                reason(link), "On the server: journalctl -u saker-server -n 50. The agent tries again by itself"
             )
         case let cause? where resolving.contains(cause) || connecting.contains(cause):
-            return .notChecked(.login, "the agent's last try came not so far", "saker reconnect")
-        case _?: return .notChecked(.login, "TLS failed")
+            return .notChecked("the agent's last try came not so far", "saker reconnect")
+        case _?: return .notChecked("TLS failed")
         case nil:
-            guard link.state == .waiting, link.lastError != nil else { return .notChecked(.login, undecided(link)) }
+            guard link.state == .waiting, link.lastError != nil else { return .notChecked(undecided(link)) }
             return .failed(
-                .login, reason(link),
+                reason(link),
                 "Try now: saker reconnect. If it stays: journalctl -u sakerd -n 50, and the server's log")
         }
     }
@@ -230,12 +230,12 @@ enum FenceCheck {
     /// Milliseconds without an answer on a link that stands: the server answers within seconds.
     private static let longWait: Int64 = 600_000
 
-    static func fences(_ facts: Facts) -> Check {
-        guard let status = facts.status else { return .notChecked(.fences, "the agent cannot be asked") }
-        guard let fences = status.fences?.server else { return .ok(.fences, "no fences of the server") }
+    static func fences(_ facts: Facts) -> Finding {
+        guard let status = facts.status else { return .notChecked("the agent cannot be asked") }
+        guard let fences = status.fences?.server else { return .ok("no fences of the server") }
         let found = summary(fences, now: status.time)
-        guard let (trouble, remedy) = trouble(fences, status) else { return .ok(.fences, found) }
-        return .warning(.fences, "\(found); \(trouble)", remedy)
+        guard let (trouble, remedy) = trouble(fences, status) else { return .ok(found) }
+        return .warning("\(found); \(trouble)", remedy)
     }
 
     private static func summary(_ fences: ServerFencesStatus, now: Int64) -> String {

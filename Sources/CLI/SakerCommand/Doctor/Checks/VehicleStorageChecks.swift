@@ -9,7 +9,7 @@ enum VehicleStorageChecks {
     /// Percent of the cache's limit.
     private static let nearlyFull: Int64 = 80
 
-    static func disk(_ facts: Facts) -> Check {
+    static func disk(_ facts: Facts) -> Finding {
         let directory = facts.disk?.directory ?? facts.status?.cache.directory
         let found = facts.disk.map {
             "\($0.directory): \(Quantity.bytes($0.free)) of \(Quantity.bytes($0.total)) free"
@@ -17,43 +17,40 @@ enum VehicleStorageChecks {
         if let cache = facts.status?.cache, cache.state == .memory {
             let reason = cache.lastError ?? "the disk refuses writes"
             return .failed(
-                .disk,
                 "points are in memory only, and a power cut loses them: \(reason)" + (found.map { "; \($0)" } ?? ""),
                 obstacle(facts).map(wayOut) ?? remedy(facts.disk, directory))
         }
         if let remembered = facts.status?.remembered, remembered.state == .failing {
             let reason = remembered.lastError ?? "the disk refuses writes"
             return .failed(
-                .disk,
                 "what the agent was told last is not on the disk, and a restart may forget it: \(reason)"
                     + (found.map { "; \($0)" } ?? ""),
                 obstacle(facts).map(wayOut) ?? remedy(facts.disk, directory))
         }
         if let trouble = facts.status?.fences.flatMap(trouble) {
             return .failed(
-                .disk, trouble + (found.map { "; \($0)" } ?? ""),
+                trouble + (found.map { "; \($0)" } ?? ""),
                 obstacle(facts).map(wayOut) ?? remedy(facts.disk, directory))
         }
         if let damaged = facts.status?.alarms?.damaged, damaged > 0 {
             return .warning(
-                .disk,
                 "\(Quantity.count(damaged, "record")) of the alarm journal damaged, and alarms in them lost"
                     + (found.map { "; \($0)" } ?? ""),
                 "The agent goes on with the others. Errors of the medium: sudo dmesg | grep -i error")
         }
         guard let disk = facts.disk, let found else {
             return .notChecked(
-                .disk, directory.map { "\($0) cannot be looked at" } ?? "where the cache is, is not known")
+                directory.map { "\($0) cannot be looked at" } ?? "where the cache is, is not known")
         }
-        if disk.isReadOnly { return .failed(.disk, "\(found), mounted read-only", remedy(disk, directory)) }
-        if disk.free < fewBytes { return .warning(.disk, found, remedy(disk, directory)) }
+        if disk.isReadOnly { return .failed("\(found), mounted read-only", remedy(disk, directory)) }
+        if disk.free < fewBytes { return .warning(found, remedy(disk, directory)) }
         if let cache = facts.status?.cache, let limit = cache.limit, limit > disk.free.addingCapped(cache.bytes) {
             return .warning(
-                .disk, "\(found), less than the cache may take (\(Quantity.bytes(limit)))",
+                "\(found), less than the cache may take (\(Quantity.bytes(limit)))",
                 "saker settings cache-limit \(max(disk.free.addingCapped(cache.bytes) / (2 << 20), 2))MiB, or free some: "
                     + "df -h \(disk.directory)")
         }
-        return .ok(.disk, found)
+        return .ok(found)
     }
 
     /// What of the vehicle's own fences is not on the disk.
@@ -86,8 +83,8 @@ enum VehicleStorageChecks {
         return "Free some space: df -h \(place); df -i \(place). Errors of the medium: sudo dmesg | grep -i error"
     }
 
-    static func cache(_ facts: Facts) -> Check {
-        guard let status = facts.status else { return .notChecked(.cache, "the agent cannot be asked") }
+    static func cache(_ facts: Facts) -> Finding {
+        guard let status = facts.status else { return .notChecked("the agent cannot be asked") }
         let cache = status.cache
         var found = "\(Quantity.count(cache.points, "point")) not acknowledged"
         if cache.points > 0, let first = cache.firstTime { found += ", since \(LocalTime.text(first))" }
@@ -105,22 +102,22 @@ enum VehicleStorageChecks {
         if !lost.isEmpty {
             let list = lost.map { "\($0.key) \(Quantity.count($0.value))" }.joined(separator: ", ")
             return .warning(
-                .cache, "\(found); lost since the agent started: \(list)",
+                "\(found); lost since the agent started: \(list)",
                 lost.contains { $0.key == "bound" }
                     ? "For more room next time: saker settings cache-limit 1GiB"
                     : "See why: journalctl -u sakerd -p warning")
         }
         if let percent, percent >= nearlyFull, status.link.state != .online {
             return .warning(
-                .cache, found,
+                found,
                 "Bring the vehicle online (see the checks above), or: saker settings cache-limit 1GiB")
         }
-        return .ok(.cache, found)
+        return .ok(found)
     }
 
-    static func permissions(_ facts: Facts) -> Check {
+    static func permissions(_ facts: Facts) -> Finding {
         if let path = obstacle(facts) {
-            return .failed(.permissions, "\(path) is a file, and the agent needs a directory there", wayOut(path))
+            return .failed("\(path) is a file, and the agent needs a directory there", wayOut(path))
         }
         for file in facts.files {
             guard case .mode(let mode, let owner, let group) = file.found else { continue }
@@ -129,12 +126,12 @@ enum VehicleStorageChecks {
                 guard let user = file.agentUser, user != 0 else { continue }
                 if owner != user {
                     return .failed(
-                        .permissions, "\(file.path) belongs to user \(owner), the agent runs as user \(user)",
+                        "\(file.path) belongs to user \(owner), the agent runs as user \(user)",
                         "sudo chown -R \(user) \(file.path)")
                 }
                 if mode & 0o700 != 0o700 {
                     return .failed(
-                        .permissions, "\(file.path) has mode \(octal(mode)): the agent may not write there",
+                        "\(file.path) has mode \(octal(mode)): the agent may not write there",
                         "sudo chmod u+rwx \(file.path)")
                 }
             case .readable:
@@ -142,24 +139,22 @@ enum VehicleStorageChecks {
                 let isOpen = mode & 0o004 != 0 || mode & 0o040 != 0 && group == file.agentGroup
                 guard !isOpen else { continue }
                 return .failed(
-                    .permissions,
                     "\(file.path) has owner \(owner), group \(group) and mode \(octal(mode)): the agent, user \(user), may not "
                         + "read it",
                     "sudo chgrp saker \(file.path) && sudo chmod 0640 \(file.path)")
             case .credential where mode & 0o007 != 0:
                 return .warning(
-                    .permissions,
                     "\(file.path) holds a secret and has mode \(octal(mode)): every user has access to it",
                     "sudo chmod o-rwx \(file.path)")
             case .credential, .socket: continue
             }
         }
         if let hidden = facts.files.first(where: { $0.found == .hidden && $0.role != .socket }) {
-            return .notChecked(.permissions, "\(facts.user.name) may not look at \(hidden.path)", "sudo saker doctor")
+            return .notChecked("\(facts.user.name) may not look at \(hidden.path)", "sudo saker doctor")
         }
         let seen = facts.files.filter { $0.found != .missing && $0.role != .socket }
-        guard !seen.isEmpty else { return .notChecked(.permissions, "there is no file of the agent to check") }
-        return .ok(.permissions, seen.map(\.path).joined(separator: ", "))
+        guard !seen.isEmpty else { return .notChecked("there is no file of the agent to check") }
+        return .ok(seen.map(\.path).joined(separator: ", "))
     }
 
     private static func octal(_ mode: UInt32) -> String {

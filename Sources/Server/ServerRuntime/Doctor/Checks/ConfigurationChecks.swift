@@ -3,36 +3,36 @@ import Ingest
 
 /// The configuration, and whether a server runs by it.
 enum ConfigurationChecks {
-    static func configuration(_ facts: ServerFacts) -> ServerCheck {
+    static func configuration(_ facts: ServerFacts) -> Finding {
         guard let first = facts.warnings.first else {
-            return .ok(.configuration, "\(facts.configurationPath) is sound")
+            return .ok("\(facts.configurationPath) is sound")
         }
         let more = facts.warnings.count > 1 ? " (and \(facts.warnings.count - 1) more)" : ""
         return .warning(
-            .configuration, "\(facts.configurationPath): \(first)\(more)",
+            "\(facts.configurationPath): \(first)\(more)",
             "Only the server's user may read a secret: sudo chmod o= FILE")
     }
 
-    static func server(_ facts: ServerFacts) -> ServerCheck {
+    static func server(_ facts: ServerFacts) -> Finding {
         switch facts.isServed {
-        case true?: .ok(.server, "a saker-server serves this store")
+        case true?: .ok("a saker-server serves this store")
         case false?:
             .warning(
-                .server, "no saker-server serves this store",
+                "no saker-server serves this store",
                 "Start it: sudo systemctl enable --now saker-server. If it stops again: journalctl -u saker-server -n 50"
             )
-        case nil: .notChecked(.server, "this user may not look at the store's lock", ServerDoctor.asRoot)
+        case nil: .notChecked("this user may not look at the store's lock", ServerDoctor.asRoot)
         }
     }
 
-    static func clock(_ facts: ServerFacts) -> ServerCheck {
+    static func clock(_ facts: ServerFacts) -> Finding {
         let keep = Remedy.clock
         if let problem = ClockPlausibility.problem(facts) {
-            return .failed(.clock, problem, "Set the clock and keep it: \(keep)")
+            return .failed(problem, "Set the clock and keep it: \(keep)")
         }
         return facts.isClockKept
-            ? .ok(.clock, "synchronised")
-            : .warning(.clock, "nobody keeps the system clock synchronised", keep)
+            ? .ok("synchronised")
+            : .warning("nobody keeps the system clock synchronised", keep)
     }
 }
 

@@ -6,58 +6,54 @@ enum StorageChecks {
     /// SQLite's write-ahead log needs memory that all its users share: no file system of another machine has it.
     private static let remote: Set<String> = ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "glusterfs", "afs"]
 
-    static func disk(_ facts: ServerFacts) -> ServerCheck {
-        let checks = facts.disks.flatMap(judge)
-        if let worst = ServerCheck.worst(checks), worst.verdict != .ok { return worst }
-        guard !checks.isEmpty else { return .notChecked(.disk, "the store's directory cannot be asked") }
-        return .ok(.disk, checks.map(\.found).joined(separator: "; "))
+    static func disk(_ facts: ServerFacts) -> Finding {
+        .joined(facts.disks.flatMap(judge)) ?? .notChecked("the store's directory cannot be asked")
     }
 
-    private static func judge(_ disk: DiskFacts) -> [ServerCheck] {
+    private static func judge(_ disk: DiskFacts) -> [Finding] {
         let place = disk.directory
-        var checks: [ServerCheck] = []
+        var checks: [Finding] = []
         if disk.isReadOnly {
             checks.append(
                 .failed(
-                    .disk, "\(place) is mounted read-only",
+                    "\(place) is mounted read-only",
                     "sudo mount -o remount,rw \(place); if the kernel made it read-only: sudo dmesg | tail"))
         }
         switch disk.sync {
         case .done(let milliseconds) where milliseconds > 1000:
             checks.append(
                 .warning(
-                    .disk, "\(place) took \(milliseconds) ms to write one small file to the medium",
+                    "\(place) took \(milliseconds) ms to write one small file to the medium",
                     "Points are acknowledged after a sync: use a faster disk, or see what else writes there: sudo apt install sysstat, then: iostat -x 1"
                 ))
         case .failed(let reason):
             checks.append(
                 .failed(
-                    .disk, "\(place): a file cannot be written and synchronised: \(reason)",
+                    "\(place): a file cannot be written and synchronised: \(reason)",
                     "Look for errors of the disk: sudo dmesg | tail; for room: df -h \(place); df -i \(place)"))
         case .hangs:
             checks.append(
                 .failed(
-                    .disk, "\(place): writing a small file does not end",
+                    "\(place): writing a small file does not end",
                     "Look for errors of the disk: sudo dmesg | tail"))
-        case .forbidden: checks.append(.notChecked(.disk, "this user may not write to \(place)", ServerDoctor.asRoot))
+        case .forbidden: checks.append(.notChecked("this user may not write to \(place)", ServerDoctor.asRoot))
         case .done: break
         }
         if let kind = disk.kind {
             if remote.contains(kind) || kind.hasPrefix("fuse.ssh") {
                 checks.append(
                     .failed(
-                        .disk,
                         "\(place) is on a file system of another machine (\(kind)): the store can be damaged there",
                         "Move the store to a local disk, and name it in path of [store]"))
             } else if kind == "tmpfs" || kind == "ramfs" {
                 checks.append(
                     .warning(
-                        .disk, "\(place) is in memory (\(kind)): a restart of the machine deletes the store",
+                        "\(place) is in memory (\(kind)): a restart of the machine deletes the store",
                         "Move the store to a disk, and name it in path of [store]"))
             } else if kind == "overlay" {
                 checks.append(
                     .warning(
-                        .disk, "\(place) is in a container's own layer: the store goes with the container",
+                        "\(place) is in a container's own layer: the store goes with the container",
                         "Give the container a volume for it"))
             }
         }
@@ -65,61 +61,60 @@ enum StorageChecks {
         let room = "\(place) has \(size(disk.free)) free of \(size(disk.total))"
         let remedy = "Make room: du -xh --max-depth=1 \(place); limits are maximum_bytes in [store] and [exports]"
         if disk.free < 100 * mebibyte {
-            checks.append(.failed(.disk, room, remedy))
+            checks.append(.failed(room, remedy))
         } else if share < 5 || disk.free < 1024 * mebibyte {
-            checks.append(.warning(.disk, room, remedy))
+            checks.append(.warning(room, remedy))
         } else {
-            checks.append(.ok(.disk, room + (disk.kind.map { " (\($0))" } ?? "")))
+            checks.append(.ok(room + (disk.kind.map { " (\($0))" } ?? "")))
         }
         return checks
     }
 
-    static func store(_ facts: ServerFacts) -> ServerCheck {
+    static func store(_ facts: ServerFacts) -> Finding {
         switch facts.store {
-        case .unreadable(let reason, isForbidden: true): return .notChecked(.store, reason, ServerDoctor.asRoot)
+        case .unreadable(let reason, isForbidden: true): return .notChecked(reason, ServerDoctor.asRoot)
         case .unreadable(let reason, isForbidden: false):
             return .failed(
-                .store, reason, "journalctl -u saker-server says what the server found; restore a backup if it is gone")
+                reason, "journalctl -u saker-server says what the server found; restore a backup if it is gone")
         case .read(let store): return judge(store)
         }
     }
 
-    private static func judge(_ store: StoreContent) -> ServerCheck {
+    private static func judge(_ store: StoreContent) -> Finding {
         let size = "\(store.path), schema \(store.schema), \(size(store.bytes))"
         if let first = store.problems?.first {
             return .failed(
-                .store, "\(size): \(first)" + (store.problems?.count == 1 ? "" : " (and more)"),
+                "\(size): \(first)" + (store.problems?.count == 1 ? "" : " (and more)"),
                 "Stop the server, keep a copy, and restore a backup; or save what is left: sudo apt install sqlite3, then: sqlite3 \(store.path) .recover"
             )
         }
         if !store.strangeFiles.isEmpty {
             return .failed(
-                .store,
                 "\(store.strangeFiles.joined(separator: ", ")) does not belong to \(store.owner), whose the store is",
                 "sudo chown \(store.owner): \(store.strangeFiles.joined(separator: " "))")
         }
         if let seconds = store.heldFor {
             return .failed(
-                .store, "\(size): another process kept the store locked for \(seconds) s, so nothing can be stored",
+                "\(size): another process kept the store locked for \(seconds) s, so nothing can be stored",
                 "Who has it open: sudo apt install psmisc, then: sudo fuser -v \(store.path). A backup that does not lock it: saker-server backup make DIRECTORY"
             )
         }
         if let maximum = store.maximumBytes, store.bytes > maximum / 10 * 9 {
             return .warning(
-                .store, "\(size) of at most \(Self.size(maximum)): at the limit the server refuses points",
+                "\(size) of at most \(Self.size(maximum)): at the limit the server refuses points",
                 "Raise maximum_bytes in [store], or delete entities")
         }
         if store.schema < store.knownSchema {
             return .warning(
-                .store, "\(size): this program makes schema \(store.knownSchema) of it at its next start",
+                "\(size): this program makes schema \(store.knownSchema) of it at its next start",
                 "Make a backup before: saker-server backup make DIRECTORY")
         }
         guard store.problems != nil else {
             return .warning(
-                .store, "\(size): the check of the file did not end in time",
+                "\(size): the check of the file did not end in time",
                 "Check all of it: sudo systemctl stop saker-server; saker-server serve --check")
         }
-        return .ok(.store, size + ", no error found")
+        return .ok(size + ", no error found")
     }
 
     static func size(_ bytes: Int64) -> String {

@@ -3,16 +3,15 @@ import TrackModel
 
 /// How the vehicles are. What is wrong with a vehicle keeps no server from its work, so this never fails.
 enum VehicleChecks {
-    static func vehicles(_ facts: ServerFacts) -> ServerCheck {
-        guard let fleet = facts.fleet else { return .notChecked(.vehicles, "the store was not read") }
+    static func vehicles(_ facts: ServerFacts) -> Finding {
+        guard let fleet = facts.fleet else { return .notChecked("the store was not read") }
         let troubled = fleet.troubles.values.reduce(0, +)
         let all = "\(fleet.vehicles) \(fleet.vehicles == 1 ? "vehicle" : "vehicles")"
-        guard troubled > 0 else { return .ok(.vehicles, "no trouble is known of \(all)") }
+        guard troubled > 0 else { return .ok("no trouble is known of \(all)") }
         let kinds = VehicleTrouble.Kind.allCases.compactMap { kind in
             fleet.troubles[kind].map { "\($0) \(kind.text)" }
         }
         return .warning(
-            .vehicles,
             "\(troubled) of \(all) \(troubled == 1 ? "is" : "are") in trouble: \(kinds.joined(separator: ", "))",
             "Which, and why: saker-server device list --trouble")
     }
@@ -45,16 +44,16 @@ enum IdentityChecks {
         var remedy: String
     }
 
-    static func identity(_ facts: ServerFacts) -> ServerCheck {
-        guard let access = facts.access else { return .notChecked(.identity, "the store was not read") }
+    static func identity(_ facts: ServerFacts) -> Finding {
+        guard let access = facts.access else { return .notChecked("the store was not read") }
         let devices = access.reduce(0) { $0 + $1.devices }
         let counted = "\(devices) \(devices == 1 ? "vehicle has" : "vehicles have") a certificate"
         let problems = [
             authority(facts), keys(access), waiting(facts.now, access), endingToken(facts.now, access),
         ].compactMap { $0 }
-        guard !problems.isEmpty else { return .ok(.identity, counted) }
+        guard !problems.isEmpty else { return .ok(counted) }
         return .warning(
-            .identity, ([counted] + problems.map(\.found)).joined(separator: "; "),
+            ([counted] + problems.map(\.found)).joined(separator: "; "),
             problems.map(\.remedy).joined(separator: ". "))
     }
 
