@@ -47,7 +47,7 @@ import TrackWire
         setup.shell.started(entity: "van", service: 1)
         try setup.driveIn()
         #expect(setup.told.isEmpty && setup.hooks.isEmpty)
-        // A note of the first memory goes before.
+        // A note of the first fence state goes before.
         for _ in 0..<3 { setup.journal.work() }
         #expect(setup.actions == ["enter"] && setup.hooks == [1] && setup.kept == 1)
         let report = try #require(setup.told.first)

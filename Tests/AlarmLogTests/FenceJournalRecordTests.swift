@@ -100,7 +100,7 @@ import TrackTestKit
     @Test func aStateThatIsTooLargeIsRefusedAndNothingElseIs() throws {
         let journal = open(nil, .init(limit: 65_536))
         var large = JournalFenceState.sample(5)
-        large.memory = [UInt8](repeating: 7, count: 20_000)
+        large.fenceState = [UInt8](repeating: 7, count: 20_000)
         #expect(throws: CacheFileError(.write, 28)) { try journal.note(large) }
         #expect(try journal.append(FenceJournalRecord(alarms: [], state: large)) == .full)
         try journal.note(.sample(6))
@@ -162,7 +162,7 @@ extension NewAlarm {
 
 extension JournalFenceState {
     static func sample(_ time: Int64, of entity: String = "van_07") -> JournalFenceState {
-        JournalFenceState(entity: entity, time: time, memory: Array("memory \(time)".utf8))
+        JournalFenceState(entity: entity, time: time, fenceState: Array("fence state \(time)".utf8))
     }
 }
 

@@ -100,7 +100,7 @@ import TrackTestKit
         let ahead = judge.judge(
             try batch([point(700, 500), point(701, 0)], received: 100), from: begin, by: fences, own: nil)
         #expect((ahead.judged, ahead.ahead) == (1, 1))
-        #expect(ahead.state.memory.lastTime == .at(700))
+        #expect(ahead.state.fenceState.lastTime == .at(700))
         // What the session knows to be stored was judged when it was stored.
         let position = StreamPosition(
             stream: StreamID(high: 1, low: 1), epoch: 1, previous: 11, first: 10, count: 4)
@@ -166,14 +166,15 @@ import TrackTestKit
         let inside = judge.judge(
             try batch([point(300, 0), point(310, 0), point(320, 0)], received: 20), from: JudgedState(),
             by: try everyones(circle()), own: nil)
-        #expect(inside.state.memory.pair(of: 1)?.place == .in)
+        #expect(inside.state.fenceState.pair(of: 1)?.place == .in)
         // Outside now: nobody saw it inside since the fences watch it. Inside: it was there before they did.
         for (east, place) in [(900, nil), (0, .in)] as [(Double, FencePair.Place?)] {
             let next = judge.judge(
                 try batch([point(400, east), point(410, east), point(420, east)], received: 120), from: inside.state,
                 by: fences, own: nil)
             #expect(next.alarms.map(short) == [])
-            #expect(next.state.memory.pair(of: 1)?.place == place && next.state.memory.pair(of: 2)?.place == place)
+            #expect(
+                next.state.fenceState.pair(of: 1)?.place == place && next.state.fenceState.pair(of: 2)?.place == place)
         }
         // Fences that are older than the points go on as before.
         let gone = judge.judge(

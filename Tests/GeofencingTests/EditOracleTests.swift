@@ -36,7 +36,7 @@ import TrackModel
         let plain = play(drive, after: -1) { _ in }
         for number in drive.points.indices {
             let killed = try play(drive, after: number) {
-                $0.memory = try EntityFenceState(encoded: $0.memory.encoded)
+                $0.fenceState = try EntityFenceState(encoded: $0.fenceState.encoded)
                 $0.judge = FenceJudge()
             }
             #expect(killed.alarms == plain.alarms, "after point \(number)")
@@ -134,7 +134,7 @@ import TrackModel
         for (area, place) in [(Int32(1), FencePair.Place.in), (2, .unknown)] {
             var drive = Drive(round())
             drive.play(east(3590, 20), east(3600, 30))
-            drive.memory.timeRestarted()
+            drive.fenceState.timeRestarted()
             drive.fences.put(round { ($0.revision, $0.areaRevision) = (2, area) })
             #expect(drive.place() == place)
         }

@@ -227,10 +227,10 @@ import TrackModel
         ]
         for point in points {
             drive.play(point)
-            #expect(try EntityFenceState(encoded: drive.memory.encoded) == drive.memory)
+            #expect(try EntityFenceState(encoded: drive.fenceState.encoded) == drive.fenceState)
         }
-        drive.memory.timeRestarted()
-        #expect(try EntityFenceState(encoded: drive.memory.encoded) == drive.memory)
+        drive.fenceState.timeRestarted()
+        #expect(try EntityFenceState(encoded: drive.fenceState.encoded) == drive.fenceState)
         #expect(try EntityFenceState(encoded: EntityFenceState().encoded) == EntityFenceState())
         #expect(EntityFenceState().encoded.count == 4)
     }
@@ -238,8 +238,8 @@ import TrackModel
     @Test func aMemoryIsSmall() {
         var drive = Drive((1...4).map { plan(circle(40.0, 116.0, 100), id: $0) })
         drive.play(point(1_795_000_000, 40, 115.99), point(1_795_000_030, 40, 116.0))
-        #expect(drive.memory.pairs.count == 4)
-        #expect(drive.memory.encoded.count < 60)
+        #expect(drive.fenceState.pairs.count == 4)
+        #expect(drive.fenceState.encoded.count < 60)
     }
 
     @Test func anyBytesAreReadOrRefused() {
@@ -247,7 +247,7 @@ import TrackModel
             plan(circle(40.0, 116.0, 100)) { $0.settle = 60 },
             plan(circle(40.0, 116.0, 2000), id: 3) { $0.speedLimit = SpeedLimit(speed: 100, duration: 5) })
         drive.play(point(0, 40, 115.99, speed: 20), point(10, 40, 116.0, speed: 20, floor: "2"))
-        let good = drive.memory.encoded
+        let good = drive.fenceState.encoded
         for length in 0..<good.count {
             #expect(throws: FenceStateCodingError.self) { try EntityFenceState(encoded: Array(good.prefix(length))) }
         }
@@ -258,10 +258,10 @@ import TrackModel
             for _ in 0...Int.random(in: 0...3, using: &random) {
                 bytes[Int.random(in: 1..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
             }
-            guard let memory = try? EntityFenceState(encoded: bytes) else { continue }
+            guard let fenceState = try? EntityFenceState(encoded: bytes) else { continue }
             // What can be read can be judged.
             var copy = drive
-            copy.memory = memory
+            copy.fenceState = fenceState
             copy.play(point(20, 40, 116.0), point(30, 40, 116.01))
         }
     }

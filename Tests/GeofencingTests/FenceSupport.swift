@@ -62,7 +62,7 @@ func east(
 
 /// One entity and its fences, played point by point.
 struct Drive {
-    var memory = EntityFenceState()
+    var fenceState = EntityFenceState()
     var judge = FenceJudge()
     var fences: FenceSet
     var alarms: [FenceAlarm] = []
@@ -74,12 +74,12 @@ struct Drive {
     mutating func play(_ points: FencePoint...) { play(points) }
 
     mutating func play(_ points: [FencePoint]) {
-        for point in points where judge.judge(point, of: &memory, by: fences, into: &alarms) == .late { late += 1 }
+        for point in points where judge.judge(point, of: &fenceState, by: fences, into: &alarms) == .late { late += 1 }
     }
 
     func place(of fence: Int32 = 1) -> FencePair.Place {
         guard let plan = fences.plan(of: fence) else { return .unknown }
-        return memory.status(of: plan).place
+        return fenceState.status(of: plan).place
     }
 
     /// What was told, in short: action, fence, crossing in seconds with two decimals, causing point's seconds.

@@ -48,7 +48,7 @@ import TrackModel
             let plain = play(world)
             let all = play(world) { $0.judge.looksAtAll = true }
             #expect(plain.alarms == all.alarms, "seed \(seed)")
-            #expect(plain.memory == all.memory, "seed \(seed)")
+            #expect(plain.fenceState == all.fenceState, "seed \(seed)")
         }
     }
 
@@ -58,11 +58,11 @@ import TrackModel
             var random = Dice(seed: seed ^ 4)
             var (plans, drive) = (world.plans, Drive(world.plans))
             let denoises = Set(plans.map(\.denoise)).filter { $0 > 0 }.sorted()
-            var (memory, alarms) = (EntityFenceState(), [FenceAlarm]())
+            var (fenceState, alarms) = (EntityFenceState(), [FenceAlarm]())
             for point in world.points {
                 drive.play(point)
-                ReferenceJudge.judge(point, of: &memory, by: plans, denoises: denoises, into: &alarms)
-                guard drive.memory == memory, drive.alarms == alarms else {
+                ReferenceJudge.judge(point, of: &fenceState, by: plans, denoises: denoises, into: &alarms)
+                guard drive.fenceState == fenceState, drive.alarms == alarms else {
                     Issue.record("seed \(seed), \(point): \(drive.told.suffix(4)) \(alarms.suffix(4).map(Drive.short))")
                     break
                 }
@@ -102,13 +102,13 @@ import TrackModel
             var (plans, drive) = (world.plans, Drive(world.plans))
             var field = FenceField(count: plans.count, slack: [1, 20, 100, 500][Int(seed / 4 % 4)])
             for plan in plans { field.add(plan) }
-            var (judge, memory, alarms) = (FenceJudge(), EntityFenceState(), [FenceAlarm]())
+            var (judge, fenceState, alarms) = (FenceJudge(), EntityFenceState(), [FenceAlarm]())
             for point in world.points {
-                let near = field.near(point, memory) { number in plans.first { $0.id == number } }
+                let near = field.near(point, fenceState) { number in plans.first { $0.id == number } }
                 (most, fewest) = (max(most, near.count), min(fewest, near.count))
-                _ = judge.judge(point, of: &memory, by: near, into: &alarms)
+                _ = judge.judge(point, of: &fenceState, by: near, into: &alarms)
                 drive.play(point)
-                guard drive.memory == memory, drive.alarms == alarms else {
+                guard drive.fenceState == fenceState, drive.alarms == alarms else {
                     Issue.record("seed \(seed), \(point): \(drive.told.suffix(4)) \(alarms.suffix(4).map(Drive.short))")
                     break
                 }
@@ -141,8 +141,8 @@ import TrackModel
             let (even, odd) = (
                 FenceSet(world.plans.filter { $0.id % 2 == 0 }), FenceSet(world.plans.filter { $0.id % 2 == 1 })
             )
-            var (judge, memory, alarms) = (FenceJudge(), EntityFenceState(), [FenceAlarm]())
-            for point in world.points { _ = judge.judge(point, of: &memory, by: even, own: odd, into: &alarms) }
+            var (judge, fenceState, alarms) = (FenceJudge(), EntityFenceState(), [FenceAlarm]())
+            for point in world.points { _ = judge.judge(point, of: &fenceState, by: even, own: odd, into: &alarms) }
             #expect(alarms == plain, "seed \(seed)")
         }
     }
@@ -153,7 +153,7 @@ import TrackModel
             let plain = play(world)
             var drive = Drive(world.plans)
             for point in world.points {
-                drive.memory = try EntityFenceState(encoded: drive.memory.encoded)
+                drive.fenceState = try EntityFenceState(encoded: drive.fenceState.encoded)
                 drive.judge = FenceJudge()
                 drive.play(point)
             }
@@ -171,9 +171,9 @@ import TrackModel
             var random = Dice(seed: seed ^ 2)
             for (index, point) in world.points.enumerated() {
                 drive.play(point)
-                let before = drive.memory
+                let before = drive.fenceState
                 drive.play(world.points[Int.random(in: 0...index, using: &random)])
-                #expect(drive.memory == before, "seed \(seed)")
+                #expect(drive.fenceState == before, "seed \(seed)")
             }
             #expect(drive.late == world.points.count, "seed \(seed)")
             #expect(drive.alarms == play(world).alarms, "seed \(seed)")
@@ -277,7 +277,7 @@ import TrackModel
                     #expect(isIn == (alarm.action == .exit), "seed \(seed)")
                     isIn = alarm.action == .enter
                 }
-                #expect(isIn == drive.memory.pairs.contains { $0.place == .in }, "seed \(seed)")
+                #expect(isIn == drive.fenceState.pairs.contains { $0.place == .in }, "seed \(seed)")
             }
         }
         #expect(ofGroups > 30, "\(ofGroups) alarms of groups")
@@ -290,13 +290,13 @@ import TrackModel
             var drive = Drive(world.plans)
             for point in world.points {
                 drive.play(point)
-                for plan in world.plans where !drive.memory.pairs.contains(where: { $0.fence == plan.id }) {
+                for plan in world.plans where !drive.fenceState.pairs.contains(where: { $0.fence == plan.id }) {
                     // Only what was judged may be called out.
-                    guard drive.memory.lastPoint(denoise: plan.denoise) != nil else { continue }
-                    drive.memory.pairs.append(
+                    guard drive.fenceState.lastPoint(denoise: plan.denoise) != nil else { continue }
+                    drive.fenceState.pairs.append(
                         FencePair(fence: plan.id, revision: 1, place: .out, since: Timestamp(milliseconds: 0)))
                 }
-                drive.memory.pairs.sort { $0.fence < $1.fence }
+                drive.fenceState.pairs.sort { $0.fence < $1.fence }
             }
             #expect(drive.alarms == plain.alarms, "seed \(seed)")
         }

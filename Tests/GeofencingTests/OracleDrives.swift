@@ -154,25 +154,25 @@ struct OracleDrive: CustomTestStringConvertible, Sendable {
 /// `denoises` are those of all fences that there ever were, as a set of fences keeps them.
 struct ReferenceJudge {
     static func judge(
-        _ point: FencePoint, of memory: inout EntityFenceState, by plans: [FencePlan], denoises: [Int32],
+        _ point: FencePoint, of fenceState: inout EntityFenceState, by plans: [FencePlan], denoises: [Int32],
         into alarms: inout [FenceAlarm]
     ) {
-        if let last = memory.lastTime, point.time <= last { return }
+        if let last = fenceState.lastTime, point.time <= last { return }
         var told = FenceAlarmCollector()
         var pairs: [FencePair] = []
         for plan in plans.sorted(by: { $0.id < $1.id }) {
-            let kept = memory.pair(of: plan.id)
+            let kept = fenceState.pair(of: plan.id)
             guard point.time >= plan.from, point.passes(denoise: plan.denoise) else {
                 if let kept { pairs.append(kept) }
                 continue
             }
-            let last = memory.lastPoint(denoise: plan.denoise)
-            var pair = memory.present(kept, of: plan, last: last)
+            let last = fenceState.lastPoint(denoise: plan.denoise)
+            var pair = fenceState.present(kept, of: plan, last: last)
             PairJudge(step: FenceStep(from: last, to: point)).judge(&pair, of: plan, into: &told)
             if pair.isWorthKeeping { pairs.append(pair) }
         }
-        memory.pairs = pairs
-        let step = FenceStep(from: memory.points.first, to: point)
+        fenceState.pairs = pairs
+        let step = FenceStep(from: fenceState.points.first, to: point)
         told.alarms += GroupJudge(changes: told.changes, step: step).alarms { group, changed in
             pairs.contains { pair in
                 pair.place == .in && !changed.contains(pair.fence)
@@ -186,10 +186,10 @@ struct ReferenceJudge {
         let governing = limits.min { left, right in
             (left.speedLimit?.speed ?? 0, left.id) < (right.speedLimit?.speed ?? 0, right.id)
         }
-        let verdict = OverspeedJudge.judge(memory.overspeed, governing: governing, step: step)
-        memory.overspeed = verdict.episode
+        let verdict = OverspeedJudge.judge(fenceState.overspeed, governing: governing, step: step)
+        fenceState.overspeed = verdict.episode
         if let alarm = verdict.alarm { told.alarms.append(alarm) }
-        memory.remember(point, denoises: denoises)
+        fenceState.remember(point, denoises: denoises)
         told.arrange()
         alarms += told.alarms
     }

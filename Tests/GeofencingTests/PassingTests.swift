@@ -41,7 +41,7 @@ import TrackModel
             var everyones = FenceSet(Array(world.plans.prefix(half)))
             let own = FenceSet(Array(world.plans.dropFirst(half)))
             var (one, many) = (FenceJudge(), FenceJudge())
-            var (memory, other) = (EntityFenceState(), EntityFenceState())
+            var (fenceState, other) = (EntityFenceState(), EntityFenceState())
             var (alarms, others) = ([FenceAlarm](), [FenceAlarm]())
             var rest = points[...]
             while let point = rest.first {
@@ -49,10 +49,10 @@ import TrackModel
                 passed += count
                 if count == 0 { _ = many.judge(point, of: &other, by: everyones, own: own, into: &others) }
                 for point in rest.prefix(max(count, 1)) {
-                    _ = one.judge(point, of: &memory, by: everyones, own: own, into: &alarms)
+                    _ = one.judge(point, of: &fenceState, by: everyones, own: own, into: &alarms)
                 }
                 rest = rest.dropFirst(max(count, 1))
-                guard memory == other, alarms == others else {
+                guard fenceState == other, alarms == others else {
                     Issue.record("seed \(seed), at \(point), \(count) points passed over")
                     break
                 }
@@ -71,17 +71,17 @@ import TrackModel
     /// The way to a point beside the antimeridian is not the way around the earth.
     @Test func aFenceBehindTheAntimeridianIsFound() throws {
         let set = FenceSet([FencePlan(id: 1, shape: circle(0, -179.99, 500))])
-        var (judge, memory) = (FenceJudge(), EntityFenceState())
+        var (judge, fenceState) = (FenceJudge(), EntityFenceState())
         var alarms: [FenceAlarm] = []
-        _ = judge.judge(point(0, 0, 179.9), of: &memory, by: set, into: &alarms)
+        _ = judge.judge(point(0, 0, 179.9), of: &fenceState, by: set, into: &alarms)
         let way = (1...20).map { step -> FencePoint in
             let longitude = 179.9 + Double(step) * 0.01
             return point(Double(step) * 60, 0, longitude > 180 ? longitude - 360 : longitude)
         }
         var rest = way[...]
         while let next = rest.first {
-            let count = judge.passOver(rest, of: &memory, by: set)
-            if count == 0 { _ = judge.judge(next, of: &memory, by: set, into: &alarms) }
+            let count = judge.passOver(rest, of: &fenceState, by: set)
+            if count == 0 { _ = judge.judge(next, of: &fenceState, by: set, into: &alarms) }
             rest = rest.dropFirst(max(count, 1))
         }
         #expect(alarms.map(\.action) == [.enter, .exit])

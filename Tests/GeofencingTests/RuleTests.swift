@@ -55,12 +55,12 @@ import TrackModel
         var drive = Drive(plan(area), plan(circle(40.0, 116.01, 50), id: 2))
         drive.play(out(3590), middle(3600))
         drive.alarms = []
-        drive.memory.timeRestarted()
+        drive.fenceState.timeRestarted()
         drive.play(middle(10))
         #expect(drive.alarms.isEmpty)
         #expect(drive.place() == .in)
         // The visit seems to have begun in the future: it is counted from here.
-        #expect(drive.memory.pair(of: 1)?.since == time(10))
+        #expect(drive.fenceState.pair(of: 1)?.since == time(10))
         // What was out is out, not unknown: coming in is told.
         drive.play(out(20), out(30))
         #expect(drive.alarms.map(\.action) == [.exit, .enter])
@@ -69,7 +69,7 @@ import TrackModel
     @Test func timeThatBeginsAnewKeepsWhatWasOut() {
         var drive = Drive(plan(area))
         drive.play(out(3590), out(3600))
-        drive.memory.timeRestarted()
+        drive.fenceState.timeRestarted()
         drive.play(middle(10), middle(20))
         #expect(drive.alarms.map(\.action) == [.enter])
         #expect(drive.alarms.first?.crossing.isEstimated == false)
@@ -234,7 +234,7 @@ import TrackModel
         drive.fences.remove(1)
         drive.play(out(20), out(30))
         #expect(drive.alarms.count == 1)
-        #expect(drive.memory.pairs.isEmpty)
+        #expect(drive.fenceState.pairs.isEmpty)
     }
 
     @Test func aFenceMadeWhileInsideIsFoundSilently() {
@@ -260,7 +260,7 @@ import TrackModel
         let round = plan(circle(40.0, 116.0, 50))
         var drive = Drive(round)
         drive.play([(0.0, 20.0), (5, 45), (10, 65)].map { east($0.0, $0.1, speed: 4) })
-        let status = drive.memory.status(of: round)
+        let status = drive.fenceState.status(of: round)
         #expect(status.place == .in)
         #expect(near(status.signedDistance ?? 0, 15, 0.01))
         #expect(!round.shape.contains(east(0, 65).place))
@@ -271,9 +271,9 @@ import TrackModel
     @Test func ownFencesAreJudgedBesideThoseOfAll() {
         let all = FenceSet([plan(area, id: 2)])
         let own = FenceSet([plan(circle(40.0, 116.0, 50), id: 1)])
-        var (judge, memory, alarms) = (FenceJudge(), EntityFenceState(), [FenceAlarm]())
+        var (judge, fenceState, alarms) = (FenceJudge(), EntityFenceState(), [FenceAlarm]())
         for point in [out(0), middle(10), out(20)] {
-            #expect(judge.judge(point, of: &memory, by: all, own: own, into: &alarms) == .judged)
+            #expect(judge.judge(point, of: &fenceState, by: all, own: own, into: &alarms) == .judged)
         }
         #expect(
             alarms.map(Drive.short) == [

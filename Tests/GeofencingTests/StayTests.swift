@@ -182,12 +182,12 @@ import TrackModel
             for isRebuilt in [false, true] {
                 var drive = Drive(zone(1, 500, 15))
                 drive.play(fast([0], 20))
-                #expect(drive.memory.overspeed?.fence == 1)
+                #expect(drive.fenceState.overspeed?.fence == 1)
                 for other in others { drive.fences.put(other) }
                 drive.fences.remove(1)
                 if isRebuilt { drive.fences = drive.fences.rebuilt() }
                 drive.play(fast([5], 20))
-                #expect(drive.memory.overspeed == nil, "rebuilt: \(isRebuilt)")
+                #expect(drive.fenceState.overspeed == nil, "rebuilt: \(isRebuilt)")
                 drive.fences.put(zone(1, 500, 15))
                 drive.play(fast([10], 20))
                 #expect(drive.alarms.isEmpty)

@@ -32,7 +32,7 @@ import TrackModel
         check(drive.alarms.first, .enter, 5.0, 40, 115.9988290)
         check(drive.alarms.last, .exit, 15.0, 40, 116.0011710)
         #expect(drive.alarms.last?.inside == 10_000)
-        #expect(drive.memory.pairs.isEmpty)
+        #expect(drive.fenceState.pairs.isEmpty)
     }
 
     @Test func aVisitMustBeDeeperThanTheErrors() {

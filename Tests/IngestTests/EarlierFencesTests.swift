@@ -16,7 +16,7 @@ import TrackTestKit
         let key: EntityKey
         var fences: [Int32: (fence: DeliveredFence, plan: FencePlan)] = [:]
         var uses: [FencesUsed] = []
-        var memory = EntityFenceState()
+        var fenceState = EntityFenceState()
         var judge = FenceJudge()
         var newest = Timestamp(milliseconds: 0)
         var alarms: [AlarmKey: FenceAlarm] = [:]
@@ -41,7 +41,7 @@ import TrackTestKit
 
         private mutating func put(_ number: Int32, _ watched: SubjectFence?) throws {
             let former = fences.removeValue(forKey: number)
-            guard let watched else { return memory.forget(fence: number) }
+            guard let watched else { return fenceState.forget(fence: number) }
             let fence = DeliveredFence(watched.record.fence, since: watched.since, of: key.name)
             var plan = try fence.plan(takenAfter: newest, former: former?.fence)
             if let former {
@@ -54,7 +54,7 @@ import TrackTestKit
         mutating func drive(_ point: TrackPoint) {
             var found: [FenceAlarm] = []
             let set = FenceSet(fences.values.map(\.plan))
-            _ = judge.judge(FencePoint(point.fix), of: &memory, by: set, into: &found)
+            _ = judge.judge(FencePoint(point.fix), of: &fenceState, by: set, into: &found)
             newest = point.fix.time
             let scope = AlarmScope(service: key.service.rawValue, entity: key.name, source: .server)
             for alarm in found { alarms[AlarmKey(alarm, in: scope)] = alarm }

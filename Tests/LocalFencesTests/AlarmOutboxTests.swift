@@ -6,24 +6,24 @@ import Testing
 
 @Suite struct AlarmOutboxTests {
     private let alarms = someAlarms(3).alarms
-    private let memory = someAlarms(3).memory
+    private let fenceState = someAlarms(3).fenceState
     private var first: LocalAlarm { alarms[0] }
 
     private func writing(_ alarms: [LocalAlarm], told: Bool = false) -> AlarmOutbox.Action {
         .write(
             .init(
                 alarms: alarms.map { .init(alarm: $0, isTold: told) }, isDurable: true, entity: "van_07",
-                memory: memory))
+                fenceState: fenceState))
     }
 
-    private func note(_ memory: EntityFenceState, isDurable: Bool = false) -> AlarmOutbox.Action {
-        .write(.init(alarms: [], isDurable: isDurable, entity: "van_07", memory: memory))
+    private func note(_ fenceState: EntityFenceState, isDurable: Bool = false) -> AlarmOutbox.Action {
+        .write(.init(alarms: [], isDurable: isDurable, entity: "van_07", fenceState: fenceState))
     }
 
     @Test func anAlarmIsToldWhenItIsWritten() {
         var outbox = AlarmOutbox()
         #expect(
-            outbox.judged([first], of: "van_07", memory: memory)
+            outbox.judged([first], of: "van_07", fenceState: fenceState)
                 == [.setTimer(.patience, milliseconds: 2000), writing([first])])
         #expect(
             outbox.written([.new(5)])
@@ -32,13 +32,14 @@ import Testing
         #expect(outbox.counters.taken == 1)
     }
 
-    /// A memory that the disk does not take holds no alarm back.
+    /// A fence state that the disk does not take holds no alarm back.
     @Test func anAlarmBehindAMemoryHasTheDisksPatienceToo() {
         var outbox = AlarmOutbox()
-        _ = outbox.judged([], of: "van_07", memory: memory)
-        #expect(outbox.judged([first], of: "van_07", memory: memory) == [.setTimer(.patience, milliseconds: 2000)])
+        _ = outbox.judged([], of: "van_07", fenceState: fenceState)
+        #expect(
+            outbox.judged([first], of: "van_07", fenceState: fenceState) == [.setTimer(.patience, milliseconds: 2000)])
         // Later alarms do not make the first one wait longer.
-        #expect(outbox.judged([alarms[1]], of: "van_07", memory: memory) == [])
+        #expect(outbox.judged([alarms[1]], of: "van_07", fenceState: fenceState) == [])
         let told = outbox.timerFired(.patience)
         #expect(told.contains(.tell(first, .notDurable)) && told.contains(.tell(alarms[1], .notDurable)))
         // The disk answers: the alarms are written, and not told again.
@@ -46,17 +47,17 @@ import Testing
             outbox.written([]) == [
                 .relieved, .setTimer(.patience, milliseconds: 2000), writing([first, alarms[1]], told: true),
             ])
-        // Or it refuses the memory: the timer has nothing left to do.
+        // Or it refuses the fence state: the timer has nothing left to do.
         var refused = AlarmOutbox()
-        _ = refused.judged([], of: "van_07", memory: memory)
-        _ = refused.judged([first], of: "van_07", memory: memory)
+        _ = refused.judged([], of: "van_07", fenceState: fenceState)
+        _ = refused.judged([first], of: "van_07", fenceState: fenceState)
         let actions = refused.refused(reason: "full")
         #expect(actions.contains(.cancelTimer(.patience)) && actions.contains(.tell(first, .notDurable)))
     }
 
     @Test func whatTheJournalKnowsIsNotToldAgain() {
         var outbox = AlarmOutbox()
-        _ = outbox.judged([first], of: "van_07", memory: memory)
+        _ = outbox.judged([first], of: "van_07", fenceState: fenceState)
         #expect(outbox.written([.known]) == [.cancelTimer(.patience)])
     }
 
@@ -64,7 +65,7 @@ import Testing
     @Test(arguments: [true, false]) func whatAPushHasToldIsNotToldAgain(isFoundFirst: Bool) {
         var outbox = AlarmOutbox()
         if !isFoundFirst { outbox.heard(push: first.id) }
-        _ = outbox.judged([first, alarms[1]], of: "van_07", memory: memory)
+        _ = outbox.judged([first, alarms[1]], of: "van_07", fenceState: fenceState)
         if isFoundFirst { outbox.heard(push: first.id) }
         #expect(outbox.hasTold(first.id) && !outbox.hasTold(alarms[1].id))
         let actions = outbox.refused(reason: "full")
@@ -79,53 +80,53 @@ import Testing
         limits.pushed = 2
         var outbox = AlarmOutbox(limits: limits)
         for alarm in alarms { outbox.heard(push: alarm.id) }
-        _ = outbox.judged(alarms, of: "van_07", memory: memory)
+        _ = outbox.judged(alarms, of: "van_07", fenceState: fenceState)
         #expect(alarms.map { outbox.hasTold($0.id) } == [false, true, true])
     }
 
     @Test func aMemoryThatMustLastIsWrittenDurablyAlsoInANewerOne() {
         var outbox = AlarmOutbox()
-        #expect(outbox.judged([], of: "van_07", memory: memory) == [note(memory)])
-        #expect(outbox.judged([], of: "van_07", memory: memory, isDurable: true) == [])
-        #expect(outbox.judged([], of: "van_07", memory: EntityFenceState()) == [])
+        #expect(outbox.judged([], of: "van_07", fenceState: fenceState) == [note(fenceState)])
+        #expect(outbox.judged([], of: "van_07", fenceState: fenceState, isDurable: true) == [])
+        #expect(outbox.judged([], of: "van_07", fenceState: EntityFenceState()) == [])
         #expect(outbox.written([]) == [note(EntityFenceState(), isDurable: true)])
         // The disk refuses it, and a newer one came meanwhile.
-        #expect(outbox.judged([], of: "van_07", memory: memory) == [])
+        #expect(outbox.judged([], of: "van_07", fenceState: fenceState) == [])
         _ = outbox.refused(reason: "full")
-        #expect(outbox.timerFired(.retry) == [note(memory, isDurable: true)])
+        #expect(outbox.timerFired(.retry) == [note(fenceState, isDurable: true)])
     }
 
     @Test func alarmsDuringAWriteGoIntoTheNextOneTogether() {
         var outbox = AlarmOutbox()
-        _ = outbox.judged([first], of: "van_07", memory: memory)
-        #expect(outbox.judged([alarms[1]], of: "van_07", memory: memory) == [])
-        #expect(outbox.judged([alarms[2]], of: "van_07", memory: memory) == [])
+        _ = outbox.judged([first], of: "van_07", fenceState: fenceState)
+        #expect(outbox.judged([alarms[1]], of: "van_07", fenceState: fenceState) == [])
+        #expect(outbox.judged([alarms[2]], of: "van_07", fenceState: fenceState) == [])
         #expect(outbox.written([.new(5)]).suffix(1) == [writing([alarms[1], alarms[2]])])
     }
 
     /// What follows from the last alarm follows from all of them.
     @Test func aWriteOfSeveralAlarmsHasTheMemoryOfTheLast() {
         var outbox = AlarmOutbox()
-        _ = outbox.judged([], of: "van_07", memory: EntityFenceState())
-        _ = outbox.judged([first], of: "van_07", memory: someAlarms(1).memory)
-        _ = outbox.judged([alarms[1]], of: "van_07", memory: memory)
+        _ = outbox.judged([], of: "van_07", fenceState: EntityFenceState())
+        _ = outbox.judged([first], of: "van_07", fenceState: someAlarms(1).fenceState)
+        _ = outbox.judged([alarms[1]], of: "van_07", fenceState: fenceState)
         #expect(outbox.written([]).suffix(1) == [writing([first, alarms[1]])])
     }
 
-    /// Written after an alarm, the memory of before would take the entity back to its old place.
+    /// Written after an alarm, the fence state of before would take the entity back to its old place.
     @Test func anOlderMemoryIsNotWrittenAfterAnAlarm() {
         var outbox = AlarmOutbox()
-        _ = outbox.judged([], of: "van_07", memory: EntityFenceState())
-        _ = outbox.judged([], of: "van_07", memory: someAlarms(1).memory)
-        _ = outbox.judged([first], of: "van_07", memory: memory)
+        _ = outbox.judged([], of: "van_07", fenceState: EntityFenceState())
+        _ = outbox.judged([], of: "van_07", fenceState: someAlarms(1).fenceState)
+        _ = outbox.judged([first], of: "van_07", fenceState: fenceState)
         #expect(outbox.written([]).suffix(1) == [writing([first])])
         #expect(
             outbox.written([.new(5)])
                 == [.cancelTimer(.patience), .tell(first, .durable(5)), .runHooks(first, .durable(5))])
         // The disk refuses it, and the alarm waits already.
         var refused = AlarmOutbox()
-        _ = refused.judged([], of: "van_07", memory: EntityFenceState())
-        _ = refused.judged([first], of: "van_07", memory: memory)
+        _ = refused.judged([], of: "van_07", fenceState: EntityFenceState())
+        _ = refused.judged([first], of: "van_07", fenceState: fenceState)
         _ = refused.refused(reason: "full")
         #expect(refused.timerFired(.retry).suffix(1) == [writing([first], told: true)])
         #expect(refused.written([.new(5)]) == [.cancelTimer(.patience), .settleHooks(5), .relieved])
@@ -133,7 +134,7 @@ import Testing
 
     @Test func aRefusedAlarmIsToldAtOnceAndWrittenLaterInItsOrder() {
         var outbox = AlarmOutbox()
-        _ = outbox.judged([first], of: "van_07", memory: memory)
+        _ = outbox.judged([first], of: "van_07", fenceState: fenceState)
         #expect(
             outbox.refused(reason: "full")
                 == [
@@ -142,7 +143,7 @@ import Testing
                 ])
         // The next is told without waiting for the disk, and nothing is tried before the timer.
         #expect(
-            outbox.judged([alarms[1]], of: "van_07", memory: memory)
+            outbox.judged([alarms[1]], of: "van_07", fenceState: fenceState)
                 == [.tell(alarms[1], .notDurable), .runHooks(alarms[1], .notDurable)])
         #expect(outbox.timerFired(.retry).suffix(1) == [writing([first, alarms[1]], told: true)])
         #expect(outbox.refused(reason: "full") == [.cancelTimer(.patience), .setTimer(.retry, milliseconds: 2000)])
@@ -153,13 +154,13 @@ import Testing
         #expect(outbox.counters.early == 2)
         #expect(outbox.waitingCount == 0)
         // And a refusal after that waits for one second again.
-        _ = outbox.judged([alarms[2]], of: "van_07", memory: memory)
+        _ = outbox.judged([alarms[2]], of: "van_07", fenceState: fenceState)
         #expect(outbox.refused(reason: "full").last == .setTimer(.retry, milliseconds: 1000))
     }
 
     @Test func theEndOfTheProcessIsAnAttempt() {
         var outbox = AlarmOutbox()
-        _ = outbox.judged([first], of: "van_07", memory: memory)
+        _ = outbox.judged([first], of: "van_07", fenceState: fenceState)
         // The disk has it already.
         #expect(outbox.closing() == [])
         _ = outbox.refused(reason: "full")
@@ -172,7 +173,7 @@ import Testing
 
     @Test func aDiskThatDoesNotAnswerHoldsNothingBackForLong() {
         var outbox = AlarmOutbox()
-        _ = outbox.judged([first], of: "van_07", memory: memory)
+        _ = outbox.judged([first], of: "van_07", fenceState: fenceState)
         #expect(
             outbox.timerFired(.patience)
                 == [
@@ -184,16 +185,16 @@ import Testing
 
     @Test func aMemoryIsWrittenAfterTheAlarmsBeforeIt() {
         var outbox = AlarmOutbox()
-        let note = note(memory)
-        #expect(outbox.judged([], of: "van_07", memory: memory) == [note])
-        _ = outbox.judged([first], of: "van_07", memory: memory)
-        #expect(outbox.judged([], of: "van_07", memory: memory) == [])
+        let note = note(fenceState)
+        #expect(outbox.judged([], of: "van_07", fenceState: fenceState) == [note])
+        _ = outbox.judged([first], of: "van_07", fenceState: fenceState)
+        #expect(outbox.judged([], of: "van_07", fenceState: fenceState) == [])
         #expect(outbox.written([]).suffix(1) == [writing([first])])
         #expect(outbox.written([.new(5)]).suffix(1) == [note])
         #expect(outbox.refused(reason: "full").last == .setTimer(.retry, milliseconds: 1000))
         #expect(outbox.timerFired(.retry) == [note])
-        // A memory that came meanwhile takes its place.
-        _ = outbox.judged([], of: "van_07", memory: EntityFenceState())
+        // A fence state that came meanwhile takes its place.
+        _ = outbox.judged([], of: "van_07", fenceState: EntityFenceState())
         _ = outbox.refused(reason: "full")
         #expect(
             outbox.timerFired(.retry) == [self.note(EntityFenceState())])
@@ -201,26 +202,26 @@ import Testing
 
     @Test func twoEntitiesAreNeverInOneWrite() {
         var outbox = AlarmOutbox()
-        _ = outbox.judged([first], of: "van_07", memory: memory)
-        _ = outbox.judged([alarms[1]], of: "van_07", memory: memory)
-        _ = outbox.judged([alarms[2]], of: "van_08", memory: EntityFenceState())
+        _ = outbox.judged([first], of: "van_07", fenceState: fenceState)
+        _ = outbox.judged([alarms[1]], of: "van_07", fenceState: fenceState)
+        _ = outbox.judged([alarms[2]], of: "van_08", fenceState: EntityFenceState())
         #expect(outbox.written([.new(1)]).suffix(1) == [writing([alarms[1]])])
         guard case .write(let last)? = outbox.written([.new(2)]).last else {
             Issue.record("nothing is written")
             return
         }
-        #expect(last.entity == "van_08" && last.memory == EntityFenceState())
+        #expect(last.entity == "van_08" && last.fenceState == EntityFenceState())
     }
 
     @Test func tooManyThatWaitLoseTheOldest() {
         var limits = AlarmOutbox.Limits()
         limits.waiting = 3
         var outbox = AlarmOutbox(limits: limits)
-        _ = outbox.judged([first], of: "van_07", memory: memory)
+        _ = outbox.judged([first], of: "van_07", fenceState: fenceState)
         _ = outbox.refused(reason: "full")
-        _ = outbox.judged([alarms[1]], of: "van_07", memory: memory)
-        _ = outbox.judged([alarms[2]], of: "van_07", memory: memory)
-        #expect(outbox.judged([alarms[0]], of: "van_07", memory: memory).last == .dropped(1))
+        _ = outbox.judged([alarms[1]], of: "van_07", fenceState: fenceState)
+        _ = outbox.judged([alarms[2]], of: "van_07", fenceState: fenceState)
+        #expect(outbox.judged([alarms[0]], of: "van_07", fenceState: fenceState).last == .dropped(1))
         #expect(outbox.counters.dropped == 1)
         #expect(
             outbox.timerFired(.retry).suffix(1) == [writing([alarms[1], alarms[2], alarms[0]], told: true)])

@@ -35,7 +35,7 @@ struct FenceBox: JournalingBox {
         start()
     }
 
-    /// The process starts, with the fences of the file and the memories of the journal.
+    /// The process starts, with the fences of the file and the fence states of the journal.
     mutating func start() {
         journal = AlarmJournal(directory: "/var/saker", fileSystem: disk, now: Self.now)
         var table = LocalFenceTable()
@@ -45,10 +45,10 @@ struct FenceBox: JournalingBox {
         } catch {
             preconditionFailure(error.description)
         }
-        let memories = journal.fenceStates.compactMap { state in
-            (try? EntityFenceState(encoded: state.memory)).map { (state.entity, $0) }
+        let fenceStates = journal.fenceStates.compactMap { state in
+            (try? EntityFenceState(encoded: state.fenceState)).map { (state.entity, $0) }
         }
-        machine = FenceMachine(table: table, memories: memories)
+        machine = FenceMachine(table: table, fenceStates: fenceStates)
         timers = []
         perform(machine.started(entity: Self.entity, service: 7))
     }
@@ -108,13 +108,13 @@ struct FenceBox: JournalingBox {
 
     /// The keys of the alarms that a run without any trouble makes of these points.
     static func undisturbed(_ points: [FencePoint], _ definitions: [FenceDefinition]) -> [String] {
-        var (judge, memory, alarms) = (FenceJudge(), EntityFenceState(), [FenceAlarm]())
+        var (judge, fenceState, alarms) = (FenceJudge(), EntityFenceState(), [FenceAlarm]())
         let plans = definitions.enumerated().compactMap { index, definition in
             try? Fence(id: Int32(index + 1), definition, at: Timestamp(milliseconds: .min))
                 .plan(from: Timestamp(milliseconds: .min))
         }
         let set = FenceSet(plans)
-        for point in points { _ = judge.judge(point, of: &memory, by: set, into: &alarms) }
+        for point in points { _ = judge.judge(point, of: &fenceState, by: set, into: &alarms) }
         let scope = AlarmScope(service: 7, entity: entity, source: .local)
         return alarms.map { AlarmKey($0, in: scope).text }
     }
@@ -136,7 +136,8 @@ extension JournalingBox {
     /// Writes alarms with the state that follows from them, or the state alone.
     func append(_ writing: AlarmOutbox.Writing) -> JournalOutcome {
         let state = JournalFenceState(
-            entity: writing.entity, time: writing.memory.lastTime?.milliseconds ?? 0, memory: writing.memory.encoded,
+            entity: writing.entity, time: writing.fenceState.lastTime?.milliseconds ?? 0,
+            fenceState: writing.fenceState.encoded,
             service: writing.service)
         do throws(CacheFileError) {
             guard writing.isDurable else {
@@ -213,8 +214,8 @@ func east(_ seconds: Int64, _ metres: Double, speed: Int32 = 1000) -> Fix {
 let clock = SystemTime(milliseconds: 1_795_000_000_123)
 
 /// Alarms that a circle of 100 m makes of a drive through it.
-func someAlarms(_ count: Int = 2, entity: String = "van_07") -> (alarms: [LocalAlarm], memory: EntityFenceState) {
-    var (judge, memory, alarms) = (FenceJudge(), EntityFenceState(), [FenceAlarm]())
+func someAlarms(_ count: Int = 2, entity: String = "van_07") -> (alarms: [LocalAlarm], fenceState: EntityFenceState) {
+    var (judge, fenceState, alarms) = (FenceJudge(), EntityFenceState(), [FenceAlarm]())
     guard let fence = try? Fence(id: 1, circle(), at: Timestamp(milliseconds: 0)),
         let plan = try? fence.plan(from: Timestamp(milliseconds: .min))
     else { preconditionFailure("no fence") }
@@ -222,13 +223,13 @@ func someAlarms(_ count: Int = 2, entity: String = "van_07") -> (alarms: [LocalA
     while alarms.count < count {
         let metres = (second / 10) % 2 == 0 ? 200.0 : 10.0
         _ = judge.judge(
-            FencePoint(east(second, metres, speed: 4000)), of: &memory, by: FenceSet([plan]), into: &alarms)
+            FencePoint(east(second, metres, speed: 4000)), of: &fenceState, by: FenceSet([plan]), into: &alarms)
         second += 5
     }
     let told = alarms.prefix(count).map {
         LocalAlarm($0, of: circle(), in: AlarmScope(service: 7, entity: entity, source: .local))
     }
-    return (told, memory)
+    return (told, fenceState)
 }
 
 extension [FenceMachine.Action] {

@@ -28,13 +28,13 @@ import TrackTestKit
     private static func seeds(_ count: Int) -> [UInt64] { (0..<count).map { _ in UInt64.random(in: 0 ... .max) } }
 
     /// What the machine has seen in the end, given that a restart loses the fixes that are neither in the ring nor in the
-    /// memory that was found.
+    /// fence state that was found.
     private struct Witness {
         var seen: [FencePoint] = []
         var ring: [FencePoint] = []
 
         mutating func restarted(_ box: inout FenceBox) {
-            let last = box.machine.memory(of: FenceBox.entity)?.lastTime ?? Timestamp(milliseconds: .min)
+            let last = box.machine.fenceState(of: FenceBox.entity)?.lastTime ?? Timestamp(milliseconds: .min)
             seen.removeAll { $0.time > last }
             for point in ring where point.time > last {
                 seen.append(point)

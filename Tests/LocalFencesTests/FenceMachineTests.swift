@@ -11,7 +11,7 @@ import TrackModel
     /// A machine that gathers, whose disk takes everything at once.
     private struct Machine {
         var machine = FenceMachine()
-        /// How often a memory was written.
+        /// How often a fence state was written.
         var writings = 0
         var told: [String] = []
         var alarms: [LocalAlarm] = []
@@ -219,9 +219,9 @@ import TrackModel
         try box.create(circle())
         box.drive(east(7205, 130), east(7210, 60))
         #expect(box.told == ["enter 1"])
-        let memory = try #require(box.machine.memory(of: "van_07"))
+        let fenceState = try #require(box.machine.fenceState(of: "van_07"))
         box.machine = FenceMachine(
-            table: box.machine.table, memories: [("van_07", try EntityFenceState(encoded: memory.encoded))])
+            table: box.machine.table, fenceStates: [("van_07", try EntityFenceState(encoded: fenceState.encoded))])
         box.perform(box.machine.started(entity: "van_07", service: 7))
         box.drive(east(0, 60))
         #expect(box.place == .in)

@@ -37,14 +37,14 @@ struct ServerBox: JournalingBox {
         journal = AlarmJournal(directory: "/var/saker", fileSystem: disk, now: Self.now)
         var found: ServerFenceSet?
         if case .read(let bytes) = file.read() { found = try? ServerFenceSet(encoded: bytes) }
-        let memories = journal.fenceStates.compactMap {
-            state -> (service: Int64, entity: String, memory: EntityFenceState)? in
-            guard let service = state.service, let memory = try? EntityFenceState(encoded: state.memory) else {
+        let fenceStates = journal.fenceStates.compactMap {
+            state -> (service: Int64, entity: String, fenceState: EntityFenceState)? in
+            guard let service = state.service, let fenceState = try? EntityFenceState(encoded: state.fenceState) else {
                 return nil
             }
-            return (service, state.entity, memory)
+            return (service, state.entity, fenceState)
         }
-        machine = ServerFenceMachine(found: found, memories: memories)
+        machine = ServerFenceMachine(found: found, fenceStates: fenceStates)
         (timers, isHanging, hanging) = ([], false, nil)
         perform(machine.runs(as: entity, service: service))
     }
@@ -140,7 +140,7 @@ struct ModelServer {
     private(set) var newest: UInt64 = 0
     /// When each fence came to be.
     private(set) var born: [Int32: Timestamp] = [:]
-    private var memory = EntityFenceState()
+    private var fenceState = EntityFenceState()
     private var judge = FenceJudge()
     private var judgedBy: UInt64 = 0
     private var since: [Int32: (since: Timestamp, revised: Timestamp)] = [:]
@@ -183,7 +183,7 @@ struct ModelServer {
         let fences = versions[version] ?? [:]
         if version != judgedBy {
             let before = versions[judgedBy] ?? [:]
-            let next = memory.lastTime?.adding(milliseconds: 1)
+            let next = fenceState.lastTime?.adding(milliseconds: 1)
             for fence in fences.values {
                 let (born, revised) = (bornEver[fence.id] ?? Timestamp(milliseconds: 0), fence.revisedAt)
                 if let old = before[fence.id] {
@@ -194,7 +194,7 @@ struct ModelServer {
                     since[fence.id] = (next.map { max($0, born) } ?? born, revised)
                 }
             }
-            for number in before.keys where fences[number] == nil { memory.forget(fence: number) }
+            for number in before.keys where fences[number] == nil { fenceState.forget(fence: number) }
             judgedBy = version
         }
         let plans = fences.values.compactMap { fence -> FencePlan? in
@@ -203,7 +203,7 @@ struct ModelServer {
             plan.group = fence.definition.group.map { GroupCode(name: $0, watch: "all") }
             return plan
         }
-        _ = judge.judge(point, of: &memory, by: FenceSet(plans), into: &alarms)
+        _ = judge.judge(point, of: &fenceState, by: FenceSet(plans), into: &alarms)
     }
 
     private var bornEver: [Int32: Timestamp] { born }

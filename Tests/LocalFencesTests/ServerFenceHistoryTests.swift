@@ -103,7 +103,7 @@ import TrackTestKit
                 wasCut = wasCut || !box.disk.hasPower
                 if box.disk.hasPower { box.disk.killProcess() } else { box.disk.crash(seed: UInt64(step)) }
                 box.start()
-                let last = box.machine.memory?.lastTime ?? Timestamp(milliseconds: .min)
+                let last = box.machine.fenceState?.lastTime ?? Timestamp(milliseconds: .min)
                 for point in all where point.time > last { box.replay(point) }
             } while !box.disk.hasPower
         }

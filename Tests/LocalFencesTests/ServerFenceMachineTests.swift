@@ -59,7 +59,7 @@ import TrackTestKit
             if letsGo { box.perform(box.machine.ringLetsGo()) }
             disk.crash(seed: seed)
             box.start()
-            if box.machine.memory?.lastTime != Self.point(1000, 0).time { lost += 1 }
+            if box.machine.fenceState?.lastTime != Self.point(1000, 0).time { lost += 1 }
         }
         #expect(letsGo ? lost == 0 : lost > 0)
     }
@@ -69,11 +69,11 @@ import TrackTestKit
         try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
         drive(&box)
         box.start()
-        #expect(box.machine.memory?.lastTime != nil)
+        #expect(box.machine.fenceState?.lastTime != nil)
         #expect(box.machine.ringLetsGo() == [])
     }
 
-    /// A disk that refused to be read at the start: the journal has a newer memory than the file of the fences.
+    /// A disk that refused to be read at the start: the journal has a newer fence state than the file of the fences.
     @Test(arguments: [true, false]) func aJournalThatCouldNotBeReadKeepsItsMemory(stops: Bool) throws {
         var box = ServerBox(disk: disk)
         try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
@@ -87,7 +87,7 @@ import TrackTestKit
         }
         box.machine = ServerFenceMachine(found: try ServerFenceSet(encoded: bytes))
         box.perform(box.machine.runs(as: ServerBox.entity, service: 7))
-        #expect(box.machine.memory?.lastTime?.milliseconds ?? .max < kept.time)
+        #expect(box.machine.fenceState?.lastTime?.milliseconds ?? .max < kept.time)
         box.perform(stops ? box.machine.closing() : box.machine.runs(as: "van_08", service: 7))
         #expect(box.journal.fenceStates.first?.time == kept.time)
     }
@@ -280,12 +280,12 @@ import TrackTestKit
         box.gather(Self.point(0, 300))
         box.gather(Self.point(1, 290))
         box.perform(box.machine.runs(as: ServerBox.entity, service: 8))
-        #expect(box.machine.memory?.lastTime == nil)
+        #expect(box.machine.fenceState?.lastTime == nil)
         box.gather(Self.point(2, 280))
         #expect(box.journal.fenceStates.map(\.service) == [7])
         #expect(box.journal.fenceStates.first?.time == Self.point(1, 0).time.milliseconds)
         box.perform(box.machine.runs(as: ServerBox.entity, service: 7))
-        #expect(box.machine.memory?.lastTime == Self.point(1, 0).time)
+        #expect(box.machine.fenceState?.lastTime == Self.point(1, 0).time)
     }
 
     @Test func timeThatBeganAnewIsJudgedByTheSameSet() throws {
@@ -332,7 +332,7 @@ import TrackTestKit
         #expect(box.machine.newest.uses.map(\.base) == [0, 3, 4])
     }
 
-    /// The file has the memory of the moment at which the fences came, the journal that of the last alarm or note.
+    /// The file has the fence state of the moment at which the fences came, the journal that of the last alarm or note.
     @Test func aProcessGoesOnFromTheNewerMemory() throws {
         var box = ServerBox(disk: disk)
         try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
@@ -341,12 +341,12 @@ import TrackTestKit
         box.gather(Self.point(5, 0))
         // The journal's is newer.
         box.start()
-        #expect(box.machine.memory?.lastTime == Self.point(5, 0).time)
+        #expect(box.machine.fenceState?.lastTime == Self.point(5, 0).time)
         box.gather(Self.point(6, 10))
         try box.deliver(ServerDelivery(version: 7, base: 6, fences: []))
         // The file's is newer.
         box.start()
-        #expect(box.machine.memory?.lastTime == Self.point(6, 0).time)
+        #expect(box.machine.fenceState?.lastTime == Self.point(6, 0).time)
         box.gather(Self.point(15, 400))
         #expect(box.told.count == 2)
     }

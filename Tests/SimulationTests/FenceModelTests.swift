@@ -37,7 +37,7 @@ import TrackTestKit
     /// A vehicle that has driven into a fence of its own in ten seconds.
     private func visitor() throws -> (model: OwnFenceModel, alarm: UInt64) {
         var model = OwnFenceModel()
-        try model.processStarts(LoadedLocalFences(), memories: [:], ring: [])
+        try model.processStarts(LoadedLocalFences(), fenceStates: [:], ring: [])
         model.started("van", at: Self.seconds(0), known: [])
         model.fix(try Self.fix(0, 200), at: Self.seconds(0), known: [])
         _ = model.create(Self.circle, at: Self.seconds(0))
@@ -70,7 +70,7 @@ import TrackTestKit
     @Test func anAlarmMayComeBeforeItsFixInOneMoment() throws {
         let alarm = try visitor().alarm
         var model = OwnFenceModel()
-        try model.processStarts(LoadedLocalFences(), memories: [:], ring: [])
+        try model.processStarts(LoadedLocalFences(), fenceStates: [:], ring: [])
         model.started("van", at: Self.seconds(0), known: [])
         model.fix(try Self.fix(0, 200), at: Self.seconds(0), known: [])
         _ = model.create(Self.circle, at: Self.seconds(0))
@@ -99,12 +99,12 @@ import TrackTestKit
 
     @Test func aFenceThatWasCalledDurableComesBack() throws {
         var model = OwnFenceModel()
-        try model.processStarts(LoadedLocalFences(), memories: [:], ring: [])
+        try model.processStarts(LoadedLocalFences(), fenceStates: [:], ring: [])
         let change = model.create(Self.circle, at: Self.seconds(0))
         var forgetful = model
-        try forgetful.processStarts(LoadedLocalFences(), memories: [:], ring: [])
+        try forgetful.processStarts(LoadedLocalFences(), fenceStates: [:], ring: [])
         model.durable(change)
-        #expect(throws: Violation.self) { try model.processStarts(LoadedLocalFences(), memories: [:], ring: []) }
+        #expect(throws: Violation.self) { try model.processStarts(LoadedLocalFences(), fenceStates: [:], ring: []) }
     }
 
     // MARK: The journal
@@ -134,7 +134,7 @@ import TrackTestKit
                 id: id, type: isEarly ? 3 : 4, entity: "van", time: 1000, received: 0, body: "{}",
                 fence: AlarmFence(fence: 1, action: .enter),
                 early: isEarly ? EarlyAlarmPoint(stream: StreamID(high: 1, low: 2), sequence: 7) : nil)
-            let state = JournalFenceState(entity: "van", time: time, memory: [1], service: isEarly ? 1 : nil)
+            let state = JournalFenceState(entity: "van", time: time, fenceState: [1], service: isEarly ? 1 : nil)
             _ = try journal.append(
                 FenceJournalRecord(alarms: [.init(content: alarm, isOwed: true)], state: state), now: Self.time)
             try look()

@@ -20,7 +20,7 @@ import TrackModel
         let way = TrueWay()
         var model: TruthModel
         let plan: FencePlan
-        var memory = EntityFenceState()
+        var fenceState = EntityFenceState()
         var judge = FenceJudge()
         var told: [FenceAction] = []
         private var second: Int64 = 0
@@ -51,7 +51,7 @@ import TrackModel
                 place: try #require(Coordinate(latitude: place.latitude, longitude: place.longitude)), accuracy: 50,
                 speed: speed)
             var alarms: [FenceAlarm] = []
-            _ = judge.judge(point, of: &memory, by: FenceSet([plan]), into: &alarms)
+            _ = judge.judge(point, of: &fenceState, by: FenceSet([plan]), into: &alarms)
             told += alarms.map(\.action)
             try model.judged(point, of: "van", by: [(plan, draft)], isTold ? alarms[...] : [])
         }
@@ -113,7 +113,7 @@ import TrackModel
         var drive = try Drive()
         for metres in [300, 200, 120, 60] as [Double] { try drive.go(to: metres) }
         #expect(drive.told == [.enter])
-        drive.memory = EntityFenceState()
+        drive.fenceState = EntityFenceState()
         for metres in [200, 130] as [Double] { try drive.go(to: metres) }
         #expect(throws: Violation.self) { try drive.go(to: 70) }
     }

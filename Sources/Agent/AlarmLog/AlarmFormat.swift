@@ -107,7 +107,7 @@ enum AlarmFormat {
                 content: NewAlarm(
                     id: UInt64(bitPattern: state.service ?? 0), type: 0, entity: state.entity, time: state.time,
                     received: 0, body: ""),
-                body: Array(state.entity.utf8) + state.memory)
+                body: Array(state.entity.utf8) + state.fenceState)
         case .verdict(let parts): encode(Kind.verdict, number: 0, body: parts.flatMap { encodePart($0.record) })
         }
     }
@@ -230,7 +230,7 @@ enum AlarmFormat {
             guard let (entity, end) = entity(bytes, at: recordBytes) else { return nil }
             return .state(
                 JournalFenceState(
-                    entity: entity, time: Int64(bitPattern: bytes.integer(at: 32)), memory: Array(bytes[end...]),
+                    entity: entity, time: Int64(bitPattern: bytes.integer(at: 32)), fenceState: Array(bytes[end...]),
                     service: bytes[8] == Kind.serverState ? Int64(bitPattern: bytes.integer(at: 24)) : nil))
         case Kind.verdict: return parts(bytes).map { .verdict($0) }
         default: return nil

@@ -85,7 +85,7 @@ extension AlarmJournal {
 
     /// Bytes of the states in a new file.
     var stateBytes: Int {
-        fenceStates.reduce(0) { $0 + AlarmFormat.recordBytes + $1.entity.utf8.count + $1.memory.count }
+        fenceStates.reduce(0) { $0 + AlarmFormat.recordBytes + $1.entity.utf8.count + $1.fenceState.count }
     }
 
     /// The newest state of its entity. Of too many entities, or too large ones, those that changed longest ago go.
@@ -149,14 +149,14 @@ package struct JournalFenceState: Hashable, Sendable {
     package var entity: String
     /// The newest point that was judged, by GNSS time, milliseconds since 1970.
     package var time: Int64
-    package var memory: [UInt8]
+    package var fenceState: [UInt8]
     /// Of the server's fences of this service; nil: of the box's own fences.
     package var service: Int64?
 
-    package init(entity: String, time: Int64, memory: [UInt8], service: Int64? = nil) {
+    package init(entity: String, time: Int64, fenceState: [UInt8], service: Int64? = nil) {
         self.entity = entity
         self.time = time
-        self.memory = memory
+        self.fenceState = fenceState
         self.service = service
     }
 

@@ -2,9 +2,9 @@ package import Geofencing
 
 /// Alarms of the box's own fences on their way into the journal, and what is told of them.
 ///
-/// An alarm and the memory that follows from it are written together, and the alarm is told when both are on the disk. A
+/// An alarm and the fence state that follows from it are written together, and the alarm is told when both are on the disk. A
 /// disk that refuses, or does not answer, holds nothing back: the alarm is told at once as not durable, waits here in its
-/// order, and is written when the disk takes it. Memories without an alarm are written after all alarms before them.
+/// order, and is written when the disk takes it. Fence states without an alarm are written after all alarms before them.
 /// Knows no disk and no fences. Every `mutating func` is an event; do the actions in their order.
 package struct AlarmOutbox: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
@@ -36,7 +36,7 @@ package struct AlarmOutbox: Hashable, Sendable {
         /// Of the server's fences of this service; nil: of the box's own.
         package var service: Int64?
         /// What is remembered after the last of the alarms.
-        package var memory: EntityFenceState
+        package var fenceState: EntityFenceState
     }
 
     package struct Waiting: Hashable, Sendable {
@@ -100,7 +100,7 @@ package struct AlarmOutbox: Hashable, Sendable {
         var alarms: [Waiting]
         let entity: String
         let service: Int64?
-        let memory: EntityFenceState
+        let fenceState: EntityFenceState
         let bytes: Int
         var isDurable = true
 
@@ -117,7 +117,7 @@ package struct AlarmOutbox: Hashable, Sendable {
 
     private let limits: Limits
     private var queue: [Verdict] = []
-    /// Memories from which no alarm follows, at most one of an entity.
+    /// Fence states from which no alarm follows, at most one of an entity.
     private var notes: [Verdict] = []
     private var underWay: UnderWay?
     /// Told by the server's pushes in this process, the newest last.
@@ -142,16 +142,16 @@ package struct AlarmOutbox: Hashable, Sendable {
 
     // MARK: Events
 
-    /// A point has caused these alarms; `memory` follows from it. Without alarms it is a memory that is worth writing.
-    /// `service`: whose fences; nil: the box's own. `isDurable`: a power cut must not lose a memory without alarms either.
+    /// A point has caused these alarms; `fenceState` follows from it. Without alarms it is a fence state that is worth writing.
+    /// `service`: whose fences; nil: the box's own. `isDurable`: a power cut must not lose a fence state without alarms either.
     package mutating func judged(
-        _ alarms: [LocalAlarm], of entity: String, service: Int64? = nil, memory: EntityFenceState,
+        _ alarms: [LocalAlarm], of entity: String, service: Int64? = nil, fenceState: EntityFenceState,
         isDurable: Bool = false
     ) -> [Action] {
         let bytes = alarms.reduce(0) { $0 + $1.body.utf8.count }
         var verdict = Verdict(
             alarms: alarms.map { Waiting(alarm: $0, isTold: pushed.contains($0.id)) }, entity: entity, service: service,
-            memory: memory,
+            fenceState: fenceState,
             bytes: bytes)
         let mustLast = isDurable || notes.contains { $0.isAbout(verdict) && $0.isDurable }
         notes.removeAll { $0.isAbout(verdict) }
@@ -164,7 +164,7 @@ package struct AlarmOutbox: Hashable, Sendable {
         if trouble != nil { actions += Self.tellEarly(&verdict, &counters) }
         queue.append(verdict)
         actions += bound()
-        // A memory that is being written has no patience of its own.
+        // A fence state that is being written has no patience of its own.
         if case .note? = underWay, queue.count == 1 {
             actions.append(.setTimer(.patience, milliseconds: limits.patience))
         }
@@ -256,10 +256,10 @@ package struct AlarmOutbox: Hashable, Sendable {
         }
         underWay = .verdicts(count)
         let batch = queue.prefix(count)
-        let memory = batch.last?.memory ?? first.memory
+        let fenceState = batch.last?.fenceState ?? first.fenceState
         let writing = Writing(
             alarms: batch.flatMap(\.alarms), isDurable: true, entity: first.entity, service: first.service,
-            memory: memory)
+            fenceState: fenceState)
         // The timer first: a write may end at once.
         return [.setTimer(.patience, milliseconds: limits.patience), .write(writing)]
     }
@@ -269,7 +269,8 @@ package struct AlarmOutbox: Hashable, Sendable {
         notes.removeFirst()
         underWay = .note(note)
         let writing = Writing(
-            alarms: [], isDurable: note.isDurable, entity: note.entity, service: note.service, memory: note.memory)
+            alarms: [], isDurable: note.isDurable, entity: note.entity, service: note.service,
+            fenceState: note.fenceState)
         return [.write(writing)]
     }
 

@@ -2,7 +2,7 @@ internal import Geofencing
 package import TrackModel
 
 /// What is the same for the box's own fences and for the server's: points of entities are judged by a set of fences, the
-/// entities are remembered, and alarms go into an ``AlarmOutbox`` together with the memory that follows from them.
+/// entities are remembered, and alarms go into an ``AlarmOutbox`` together with the fence state that follows from them.
 ///
 /// Knows neither where fences come from, nor which points there are. Do the actions in their order.
 struct EntityJudge {
@@ -30,27 +30,27 @@ struct EntityJudge {
     var outbox: AlarmOutbox
     /// Whose fences these are; nil: the box's own.
     var service: Int64?
-    /// Without a fence a memory without an alarm is worth no write.
+    /// Without a fence a fence state without an alarm is worth no write.
     var isNoting = true
     var counters = FenceMachine.Counters()
     /// By entity. The one that was judged last is last.
-    private(set) var memories: [(entity: ExactName, memory: EntityFenceState)] = []
+    private(set) var fenceStates: [(entity: ExactName, fenceState: EntityFenceState)] = []
     /// As it was last handed to the outbox, of the entity that is judged.
     private var noted: EntityFenceState?
-    /// A point of the entity was judged since its memory was recalled. Before that the journal may have a newer memory than
+    /// A point of the entity was judged since its fence state was recalled. Before that the journal may have a newer fence state than
     /// this one: a disk that refused to be read at the start shows it later.
     private var hasJudged = false
     private var judge = FenceJudge()
     private var storm = AlarmStorm()
 
     init(
-        _ source: AlarmScope.Source, memories: [(String, EntityFenceState)], limits: FenceMachine.Limits,
+        _ source: AlarmScope.Source, fenceStates: [(String, EntityFenceState)], limits: FenceMachine.Limits,
         outbox: AlarmOutbox.Limits
     ) {
         (self.source, self.limits) = (source, limits)
         self.outbox = AlarmOutbox(limits: outbox)
-        for (entity, memory) in memories.suffix(limits.entities) {
-            self.memories.append((ExactName(entity), memory))
+        for (entity, fenceState) in fenceStates.suffix(limits.entities) {
+            self.fenceStates.append((ExactName(entity), fenceState))
         }
     }
 
@@ -62,7 +62,7 @@ struct EntityJudge {
     ) -> [Action] {
         let index = slot(of: this.entity)
         var alarms: [FenceAlarm] = []
-        guard judge.judge(point, of: &memories[index].memory, by: this.set, into: &alarms) == .judged else {
+        guard judge.judge(point, of: &fenceStates[index].fenceState, by: this.set, into: &alarms) == .judged else {
             counters.late += 1
             return []
         }
@@ -70,8 +70,8 @@ struct EntityJudge {
         hasJudged = true
         guard !alarms.isEmpty else { return note(of: this.entity, isForced: false) }
         let (told, more) = tellable(alarms, in: this, definition)
-        noted = memories[index].memory
-        let actions = outbox.judged(told, of: this.entity, service: service, memory: memories[index].memory)
+        noted = fenceStates[index].fenceState
+        let actions = outbox.judged(told, of: this.entity, service: service, fenceState: fenceStates[index].fenceState)
         return actions.map(Action.alarms) + more
     }
 
@@ -99,82 +99,85 @@ struct EntityJudge {
         return (told, more)
     }
 
-    /// Writes the memory, so that a power cut does not lose it.
+    /// Writes the fence state, so that a power cut does not lose it.
     mutating func secure(_ entity: String) -> [Action] {
-        let memory = memories[slot(of: entity)].memory
+        let fenceState = fenceStates[slot(of: entity)].fenceState
         guard isNoting, hasJudged else { return [] }
-        noted = memory
-        return outbox.judged([], of: entity, service: service, memory: memory, isDurable: true).map(Action.alarms)
+        noted = fenceState
+        return outbox.judged([], of: entity, service: service, fenceState: fenceState, isDurable: true).map(
+            Action.alarms)
     }
 
-    /// Writes a memory when more than its last point has changed, or some time has passed.
+    /// Writes a fence state when more than its last point has changed, or some time has passed.
     mutating func note(of entity: String, isForced: Bool) -> [Action] {
-        let memory = memories[slot(of: entity)].memory
-        guard isNoting, hasJudged, let time = memory.lastTime else { return [] }
-        if let noted, let last = noted.lastTime, noted.pairs == memory.pairs, noted.overspeed == memory.overspeed {
+        let fenceState = fenceStates[slot(of: entity)].fenceState
+        guard isNoting, hasJudged, let time = fenceState.lastTime else { return [] }
+        if let noted, let last = noted.lastTime, noted.pairs == fenceState.pairs,
+            noted.overspeed == fenceState.overspeed
+        {
             guard time > last, isForced || time.milliseconds(since: last) >= limits.noteInterval else { return [] }
         }
-        noted = memory
-        return outbox.judged([], of: entity, service: service, memory: memory).map(Action.alarms)
+        noted = fenceState
+        return outbox.judged([], of: entity, service: service, fenceState: fenceState).map(Action.alarms)
     }
 
-    // MARK: Memories
+    // MARK: Fence states
 
     /// The points of another entity follow, or of the same one by another service: nothing is noted of it yet.
     mutating func forgetNoted() { (noted, hasJudged) = (nil, false) }
 
     /// What is remembered of an entity; nil when it was never judged.
-    func memory(of entity: String) -> EntityFenceState? {
-        memories.last { $0.entity == ExactName(entity) }?.memory
+    func fenceState(of entity: String) -> EntityFenceState? {
+        fenceStates.last { $0.entity == ExactName(entity) }?.fenceState
     }
 
     /// The points of this entity follow, as a process before or an earlier login has left it; nil: it is not remembered.
-    mutating func recall(_ entity: String, _ memory: EntityFenceState?) {
-        remember(entity, memory ?? EntityFenceState())
+    mutating func recall(_ entity: String, _ fenceState: EntityFenceState?) {
+        remember(entity, fenceState ?? EntityFenceState())
         hasJudged = false
     }
 
-    /// A new set of fences has made another memory of the one that was judged.
-    mutating func remember(_ entity: String, _ memory: EntityFenceState) {
-        memories[slot(of: entity)].memory = memory
+    /// A new set of fences has made another fence state of the one that was judged.
+    mutating func remember(_ entity: String, _ fenceState: EntityFenceState) {
+        fenceStates[slot(of: entity)].fenceState = fenceState
         noted = nil
     }
 
     mutating func timeRestarted(of entity: String) {
-        memories[slot(of: entity)].memory.timeRestarted()
+        fenceStates[slot(of: entity)].fenceState.timeRestarted()
         noted = nil
     }
 
     mutating func forget(_ fences: [Int32]) {
-        for index in memories.indices {
-            for fence in fences { memories[index].memory.forget(fence: fence) }
+        for index in fenceStates.indices {
+            for fence in fences { fenceStates[index].fenceState.forget(fence: fence) }
         }
     }
 
     /// Forgets what is remembered of fences that are not kept.
     mutating func forget(where isGone: (Int32) -> Bool) {
-        for index in memories.indices {
-            for pair in memories[index].memory.pairs where isGone(pair.fence) {
-                memories[index].memory.forget(fence: pair.fence)
+        for index in fenceStates.indices {
+            for pair in fenceStates[index].fenceState.pairs where isGone(pair.fence) {
+                fenceStates[index].fenceState.forget(fence: pair.fence)
             }
         }
     }
 
     mutating func forget(_ fence: Int32, of entity: ExactName) {
-        for index in memories.indices where memories[index].entity == entity {
-            memories[index].memory.forget(fence: fence)
+        for index in fenceStates.indices where fenceStates[index].entity == entity {
+            fenceStates[index].fenceState.forget(fence: fence)
         }
     }
 
     private mutating func slot(of entity: String) -> Int {
         let name = ExactName(entity)
-        if let index = memories.lastIndex(where: { $0.entity == name }) {
-            if index < memories.count - 1 { memories.append(memories.remove(at: index)) }
-            return memories.count - 1
+        if let index = fenceStates.lastIndex(where: { $0.entity == name }) {
+            if index < fenceStates.count - 1 { fenceStates.append(fenceStates.remove(at: index)) }
+            return fenceStates.count - 1
         }
-        if memories.count >= limits.entities { memories.removeFirst() }
-        memories.append((name, EntityFenceState()))
-        return memories.count - 1
+        if fenceStates.count >= limits.entities { fenceStates.removeFirst() }
+        fenceStates.append((name, EntityFenceState()))
+        return fenceStates.count - 1
     }
 }
 

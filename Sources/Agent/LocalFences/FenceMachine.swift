@@ -25,7 +25,7 @@ package struct FenceMachine {
         /// Alarms of one point, and the bytes of their bodies.
         package var alarms = 500
         package var alarmBytes = 128 * 1024
-        /// Milliseconds of the points' time after which a memory is written that nothing but the last point has changed.
+        /// Milliseconds of the points' time after which a fence state is written that nothing but the last point has changed.
         package var noteInterval: Int64 = 30_000
         /// Entities that are remembered.
         package var entities = 16
@@ -67,7 +67,7 @@ package struct FenceMachine {
 
     /// `unreadable`: why the fences on the disk cannot be read; until they are, no fence changes.
     package init(
-        table: LocalFenceTable = LocalFenceTable(), memories: [(String, EntityFenceState)] = [],
+        table: LocalFenceTable = LocalFenceTable(), fenceStates: [(String, EntityFenceState)] = [],
         unreadable: String? = nil,
         limits: Limits = Limits(), outbox: AlarmOutbox.Limits = .init()
     ) {
@@ -75,7 +75,7 @@ package struct FenceMachine {
         self.table = table
         self.unreadable = unreadable
         saving = DurableStateMachine(trouble: unreadable)
-        judge = EntityJudge(.local, memories: memories, limits: limits, outbox: outbox)
+        judge = EntityJudge(.local, fenceStates: fenceStates, limits: limits, outbox: outbox)
         if unreadable == nil { forgetDeleted() }
     }
 
@@ -94,7 +94,7 @@ package struct FenceMachine {
         return [.saving(.relieved)] + buildField()
     }
 
-    /// Forgets fences that were deleted while the memories were not written.
+    /// Forgets fences that were deleted while the fence states were not written.
     private mutating func forgetDeleted() {
         let kept = table.fences
         judge.forget { !kept.contains($0) }
@@ -142,7 +142,7 @@ package struct FenceMachine {
         // Without the fences nobody knows which places still count. A gap is a gap.
         guard unreadable == nil, let now = judged else { return [] }
         var actions: [Action] = []
-        if isLive, let last = memory(of: now.entity)?.lastTime {
+        if isLive, let last = fenceState(of: now.entity)?.lastTime {
             let back = last.milliseconds(since: point.time)
             if back > limits.largestStepBack || (now.isFirst && back >= 0) {
                 judge.timeRestarted(of: now.entity)
@@ -154,7 +154,7 @@ package struct FenceMachine {
             actions += fencesBegin(by: point.time)
         }
         let (fences, zones) = (table.fences, table.zones)
-        let before = memory(of: now.entity) ?? EntityFenceState()
+        let before = fenceState(of: now.entity) ?? EntityFenceState()
         let near = judged?.field.near(point, before) {
             try? Self.plan(of: $0, for: now.entity, fences, zones)
         }
@@ -249,8 +249,8 @@ package struct FenceMachine {
     /// Points from here on are judged by what changes now. Entities whose points are older have not seen it.
     var nextPoint: Timestamp {
         // A date of another entity may be wrong; the present one's is what its points go on from.
-        let present = judged.flatMap { memory(of: $0.entity)?.lastTime }
-        guard let newest = present ?? judge.memories.compactMap(\.memory.lastTime).max() else {
+        let present = judged.flatMap { fenceState(of: $0.entity)?.lastTime }
+        guard let newest = present ?? judge.fenceStates.compactMap(\.fenceState.lastTime).max() else {
             return Timestamp(milliseconds: .min)
         }
         return newest.adding(milliseconds: 1)
@@ -262,10 +262,10 @@ package struct FenceMachine {
             guard let old = before.fences.watch(of: fence),
                 let new = table.fences.watch(of: fence), old != new
             else { continue }
-            for (entity, memory) in judge.memories {
+            for (entity, fenceState) in judge.fenceStates {
                 guard old.contains(entity.text) != new.contains(entity.text) else { continue }
                 judge.forget(fence, of: entity)
-                guard new.contains(entity.text), let last = memory.lastTime else { continue }
+                guard new.contains(entity.text), let last = fenceState.lastTime else { continue }
                 table.join(fence, entity, since: last.adding(milliseconds: 1))
             }
         }
@@ -302,7 +302,7 @@ package struct FenceMachine {
     // MARK: Questions
 
     /// What is remembered of an entity; nil when it was never judged.
-    package func memory(of entity: String) -> EntityFenceState? { judge.memory(of: entity) }
+    package func fenceState(of entity: String) -> EntityFenceState? { judge.fenceState(of: entity) }
 }
 
 extension FenceMachine.Action {

@@ -55,7 +55,7 @@ extension FenceMachine {
     /// How many fences watch an entity, and how many of them it is inside of.
     package func counts(of entity: String) -> (watching: Int, inside: Int) {
         let watching = table.fences.numbers.count { table.fences.watch(of: $0)?.contains(entity) ?? false }
-        return (watching, memory(of: entity)?.pairs.count { $0.place == .in } ?? 0)
+        return (watching, fenceState(of: entity)?.pairs.count { $0.place == .in } ?? 0)
     }
 
     /// The fences that match, in the order of their numbers, and whether more do.
@@ -72,9 +72,9 @@ extension FenceMachine {
     /// Where an entity is with regard to the fences that match and watch it, as its alarms told it. A place that was never
     /// judged is unknown.
     package func status(of entity: String, _ filter: LocalFenceFilter = LocalFenceFilter()) -> [LocalFenceStatus] {
-        let memory = memory(of: entity) ?? EntityFenceState()
+        let fenceState = fenceState(of: entity) ?? EntityFenceState()
         return plans(of: entity, filter).map { plan, name in
-            LocalFenceStatus(fence: plan.id, name: name, status: memory.status(of: plan))
+            LocalFenceStatus(fence: plan.id, name: name, status: fenceState.status(of: plan))
         }
     }
 
@@ -110,7 +110,7 @@ extension ServerFenceMachine {
     }
 
     /// How many fences the entity is inside of.
-    package var insideCount: Int { memory?.pairs.count { $0.place == .in } ?? 0 }
+    package var insideCount: Int { fenceState?.pairs.count { $0.place == .in } ?? 0 }
 
     /// Where the entity is with regard to the fences that match, as its alarms told it; with `place`, where an assumed place
     /// is. Another entity has no fences here.
@@ -118,12 +118,12 @@ extension ServerFenceMachine {
         of entity: String, at place: Coordinate? = nil, _ filter: LocalFenceFilter
     ) -> [LocalFenceStatus] {
         guard ExactName(entity) == ExactName(set.entity) else { return [] }
-        let memory = memory ?? EntityFenceState()
+        let fenceState = fenceState ?? EntityFenceState()
         return list(filter).fences.compactMap { fence in
             guard let plan = try? set.plan(of: fence) else { return nil }
             return LocalFenceStatus(
                 fence: plan.id, name: fence.fence.definition.name,
-                status: place.map { FenceStatus(of: plan, at: $0) } ?? memory.status(of: plan))
+                status: place.map { FenceStatus(of: plan, at: $0) } ?? fenceState.status(of: plan))
         }
     }
 }

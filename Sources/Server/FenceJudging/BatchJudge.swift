@@ -35,8 +35,8 @@ package struct BatchJudge: Sendable {
         within budget: AlarmBudget = AlarmBudget()
     ) -> Verdict {
         var verdict = Verdict(state: state, budget: budget)
-        var memory = state.memory
-        let before = state.memory.lastTime ?? Timestamp(milliseconds: .min)
+        var fenceState = state.fenceState
+        let before = state.fenceState.lastTime ?? Timestamp(milliseconds: .min)
         let latest = batch.received.adding(milliseconds: Self.lead)
         takePoints(of: batch)
         let inTime = points.firstIndex { $0.time > latest } ?? points.count
@@ -48,13 +48,13 @@ package struct BatchJudge: Sendable {
             guard set < fences.endIndex else { break }
             // A vehicle's fences are dated by the vehicle's points.
             if start == 0, set == fences.startIndex, let received = state.newestReceived {
-                memory.newestCame(at: received, judgedBy: fences[set].everyones.set, own: fences[set].own?.set)
+                fenceState.newestCame(at: received, judgedBy: fences[set].everyones.set, own: fences[set].own?.set)
             }
             var end = inTime
             if set + 1 < fences.endIndex {
                 end = points[start..<inTime].firstIndex { $0.time > fences[set + 1].after } ?? inTime
             }
-            judge(points[start..<max(end, start + 1)], &memory, by: fences[set], &verdict) {
+            judge(points[start..<max(end, start + 1)], &fenceState, by: fences[set], &verdict) {
                 found, label, isStale, budget in
                 Self.caused(found, by: batch, label, isStale: isStale, &budget) { time in
                     time > before ? batch.received : state.received(time) ?? batch.received
@@ -62,24 +62,24 @@ package struct BatchJudge: Sendable {
             }
             start = max(end, start + 1)
         }
-        if verdict.judged > 0 { verdict.state.went(on: memory, at: batch.received) }
+        if verdict.judged > 0 { verdict.state.went(on: fenceState, at: batch.received) }
         return verdict
     }
 
     /// Points that one set judges, in the order of their times.
     private mutating func judge(
-        _ points: ArraySlice<FencePoint>, _ memory: inout EntityFenceState, by set: JudgingFences,
+        _ points: ArraySlice<FencePoint>, _ fenceState: inout EntityFenceState, by set: JudgingFences,
         _ verdict: inout Verdict,
         caused: (FenceAlarm, FenceLabel, _ isStale: Bool, inout AlarmBudget) -> CausedAlarm
     ) {
         let (everyones, own) = (set.everyones.set, set.own?.set)
         var rest = points
         while let point = rest.first {
-            if memory.lastTime.map({ $0 <= set.after }) ?? false {
-                if set.beginsAnew { memory.beginAnew() }
-                for fence in set.fresh { memory.forget(fence: fence) }
+            if fenceState.lastTime.map({ $0 <= set.after }) ?? false {
+                if set.beginsAnew { fenceState.beginAnew() }
+                for fence in set.fresh { fenceState.forget(fence: fence) }
             }
-            let passed = point.time > set.after ? judge.passOver(rest, of: &memory, by: everyones, own: own) : 0
+            let passed = point.time > set.after ? judge.passOver(rest, of: &fenceState, by: everyones, own: own) : 0
             guard passed == 0 else {
                 verdict.judged += passed
                 rest = rest.dropFirst(passed)
@@ -87,7 +87,7 @@ package struct BatchJudge: Sendable {
             }
             rest = rest.dropFirst()
             found.removeAll(keepingCapacity: true)
-            switch judge.judge(point, of: &memory, by: everyones, own: own, into: &found) {
+            switch judge.judge(point, of: &fenceState, by: everyones, own: own, into: &found) {
             case .judged: verdict.judged += 1
             case .late: verdict.late += 1
             }

@@ -9,30 +9,30 @@ package struct JudgedState: Hashable, Sendable {
         let received: Timestamp
     }
 
-    package internal(set) var memory = EntityFenceState()
-    /// When the server received the points that the memory has.
+    package internal(set) var fenceState = EntityFenceState()
+    /// When the server received the points that the fence state has.
     private var receipts: [Receipt] = []
 
     private static let version: UInt8 = 1
 
     package init() {}
 
-    /// When the server received a point of the memory; nil when nobody knows.
+    /// When the server received a point of the fence state; nil when nobody knows.
     func received(_ time: Timestamp) -> Timestamp? {
         receipts.first { $0.time == time }?.received
     }
 
-    /// When the server received the newest point of the memory; nil when nobody knows.
-    var newestReceived: Timestamp? { memory.lastTime.flatMap(received) }
+    /// When the server received the newest point of the fence state; nil when nobody knows.
+    var newestReceived: Timestamp? { fenceState.lastTime.flatMap(received) }
 
-    /// The memory went on with points that the server received at `now`.
-    mutating func went(on memory: EntityFenceState, at now: Timestamp) {
-        let former = self.memory.lastTime ?? Timestamp(milliseconds: .min)
-        receipts = memory.points.compactMap { point in
+    /// The fence state went on with points that the server received at `now`.
+    mutating func went(on fenceState: EntityFenceState, at now: Timestamp) {
+        let former = self.fenceState.lastTime ?? Timestamp(milliseconds: .min)
+        receipts = fenceState.points.compactMap { point in
             let received = point.time > former ? now : self.received(point.time)
             return received.map { Receipt(time: point.time, received: $0) }
         }
-        self.memory = memory
+        self.fenceState = fenceState
     }
 
     // MARK: Bytes, see docs/formats/track-store.md
@@ -43,7 +43,7 @@ package struct JudgedState: Hashable, Sendable {
             Self.append(receipt.time.milliseconds, to: &bytes)
             Self.append(receipt.received.milliseconds, to: &bytes)
         }
-        return bytes + memory.encoded
+        return bytes + fenceState.encoded
     }
 
     /// - Throws: ``FenceStateCodingError`` for bytes that no version of this program wrote.
@@ -59,7 +59,7 @@ package struct JudgedState: Hashable, Sendable {
         receipts = stride(from: 2, to: end, by: 16).map { start in
             Receipt(time: Self.time(bytes[start..<start + 8]), received: Self.time(bytes[start + 8..<start + 16]))
         }
-        memory = try EntityFenceState(encoded: Array(bytes[end...]))
+        fenceState = try EntityFenceState(encoded: Array(bytes[end...]))
     }
 
     private static func append(_ number: Int64, to bytes: inout [UInt8]) {
@@ -91,13 +91,13 @@ package struct FenceStatuses: Sendable {
     /// server has received no point since the fence watches the entity, also when the last one is dated later.
     package func place(of record: FenceRecord) -> FencePair.Place? {
         guard let (plan, isKnown) = plan(of: record) else { return nil }
-        return isKnown ? state.memory.place(of: plan) : .unknown
+        return isKnown ? state.fenceState.place(of: plan) : .unknown
     }
 
     /// The same with its time and the distance, which costs more.
     package func status(of record: FenceRecord) -> FenceStatus? {
         guard let (plan, isKnown) = plan(of: record) else { return nil }
-        return isKnown ? state.memory.status(of: plan) : .unknown
+        return isKnown ? state.fenceState.status(of: plan) : .unknown
     }
 
     private func plan(of record: FenceRecord) -> (plan: FencePlan, isKnown: Bool)? {

@@ -128,9 +128,9 @@ struct FenceSpeed {
         func each(_ number: Int) -> Double { Double(number) / Double(max(points, 1)) }
     }
 
-    /// Every vehicle in turn uploads a batch, until all tracks are used up. The memories stay decoded.
+    /// Every vehicle in turn uploads a batch, until all tracks are used up. The fence states stay decoded.
     func play(batch: Int) -> Result {
-        var memories = [EntityFenceState](repeating: EntityFenceState(), count: tracks.count)
+        var fenceStates = [EntityFenceState](repeating: EntityFenceState(), count: tracks.count)
         var (judge, alarms) = (FenceJudge(), [FenceAlarm]())
         var result = Result()
         let longest = tracks.reduce(0) { max($0, $1.count) }
@@ -140,12 +140,12 @@ struct FenceSpeed {
                 alarms.removeAll(keepingCapacity: true)
                 var rest = tracks[vehicle].dropFirst(first).prefix(batch)
                 while let point = rest.first {
-                    let passed = judge.passOver(rest, of: &memories[vehicle], by: set)
+                    let passed = judge.passOver(rest, of: &fenceStates[vehicle], by: set)
                     result.skipped += passed
-                    if passed == 0 { _ = judge.judge(point, of: &memories[vehicle], by: set, into: &alarms) }
+                    if passed == 0 { _ = judge.judge(point, of: &fenceStates[vehicle], by: set, into: &alarms) }
                     let judged = max(passed, 1)
                     result.points += judged
-                    result.inside += judged * memories[vehicle].pairs.count
+                    result.inside += judged * fenceStates[vehicle].pairs.count
                     rest = rest.dropFirst(judged)
                 }
                 result.alarms += alarms.count
@@ -197,12 +197,12 @@ enum FencePolygonExport {
             append(Double(point.place.longitudeE7), to: &data)
             append(Double(point.place.latitudeE7), to: &data)
             // Near a boundary an entity that nobody knows has no place before its third point.
-            var (memory, alarms) = (EntityFenceState(), [FenceAlarm]())
+            var (fenceState, alarms) = (EntityFenceState(), [FenceAlarm]())
             for second in 0..<3 as Range<Int64> {
                 let again = FencePoint(time: point.time.adding(milliseconds: second * 1000), place: point.place)
-                _ = judge.judge(again, of: &memory, by: set, into: &alarms)
+                _ = judge.judge(again, of: &fenceState, by: set, into: &alarms)
             }
-            let inside = memory.pairs.lazy.filter { $0.place == .in }.compactMap { places[$0.fence] }
+            let inside = fenceState.pairs.lazy.filter { $0.place == .in }.compactMap { places[$0.fence] }
             append(inside.reduce(UInt64(0)) { $0 &+ mark($1) }, to: &data)
         }
         try data.write(to: URL(fileURLWithPath: path))

@@ -147,7 +147,8 @@ enum FenceJournal {
         now: MonotonicTime
     ) -> Outcome {
         let state = JournalFenceState(
-            entity: writing.entity, time: writing.memory.lastTime?.milliseconds ?? 0, memory: writing.memory.encoded,
+            entity: writing.entity, time: writing.fenceState.lastTime?.milliseconds ?? 0,
+            fenceState: writing.fenceState.encoded,
             service: writing.service)
         do throws(CacheFileError) {
             guard writing.isDurable else {

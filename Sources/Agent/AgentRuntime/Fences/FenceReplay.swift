@@ -8,7 +8,7 @@ internal import TrackWire
 /// The points of the process before, as fences judge them.
 enum FenceReplay {
     /// So many of the newest records of the ring are looked at, and what stands in the same segment before them. The newest
-    /// memory is some 30 s old.
+    /// fence state is some 30 s old.
     private static let enough: UInt64 = 1000
     private static let batch = 1000
     private static let mostBytes = 1 << 20

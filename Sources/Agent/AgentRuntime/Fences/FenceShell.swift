@@ -69,18 +69,19 @@ final class FenceShell {
         timers = ShellTimers(context)
         callers = ChangeCallers(context)
         since = context.systemTime
-        var memories: [(String, EntityFenceState)] = []
+        var fenceStates: [(String, EntityFenceState)] = []
         for state in store?.states ?? [] where state.service == nil {
             do throws(FenceStateCodingError) {
-                memories.append((state.entity, try EntityFenceState(encoded: state.memory)))
+                fenceStates.append((state.entity, try EntityFenceState(encoded: state.fenceState)))
             } catch {
                 context.log.error(
-                    "Memory of fences cannot be read, places are found anew",
+                    "Fence state cannot be read: places are found anew",
                     metadata: ["entity": "\(state.entity)", "reason": "\(error)"])
             }
         }
         machine = FenceMachine(
-            table: store?.found.table ?? LocalFenceTable(), memories: memories, unreadable: store?.found.unreadable)
+            table: store?.found.table ?? LocalFenceTable(), fenceStates: fenceStates,
+            unreadable: store?.found.unreadable)
     }
 
     /// Tells what the process before has left.
@@ -125,7 +126,7 @@ final class FenceShell {
         judgeWaiting()
         entity = new
         perform(machine.started(entity: new, service: service))
-        guard let last = machine.memory(of: new)?.lastTime else { return }
+        guard let last = machine.fenceState(of: new)?.lastTime else { return }
         replay.start(of: new, after: last) { [self] points in
             for found in points { perform(machine.replayed(found.point)) }
             judgeWaiting()

@@ -90,14 +90,14 @@ final class ServerFenceShell {
         timers = ShellTimers(context)
         since = context.systemTime
         fileTrouble = store?.found.trouble
-        let memories = (store?.states ?? []).compactMap { state in
+        let fenceStates = (store?.states ?? []).compactMap { state in
             state.service.flatMap { service in
-                (try? EntityFenceState(encoded: state.memory)).map {
-                    (service: service, entity: state.entity, memory: $0)
+                (try? EntityFenceState(encoded: state.fenceState)).map {
+                    (service: service, entity: state.entity, fenceState: $0)
                 }
             }
         }
-        machine = ServerFenceMachine(found: store?.found.set, memories: memories)
+        machine = ServerFenceMachine(found: store?.found.set, fenceStates: fenceStates)
     }
 
     /// Tells what the process before has left.
@@ -121,7 +121,7 @@ final class ServerFenceShell {
         takeWaiting()
         deliveries.forget()
         perform(machine.runs(as: entity, service: service))
-        let last = machine.memory?.lastTime ?? Timestamp(milliseconds: .min)
+        let last = machine.fenceState?.lastTime ?? Timestamp(milliseconds: .min)
         replay.start(of: entity, after: last) { [self] points in
             for found in points { perform(machine.gathered(found.point, cause: found.cause, isLive: false)) }
             if !points.isEmpty { perform(machine.ringLetsGo()) }

@@ -94,7 +94,7 @@ package struct ServerFenceWork: Sendable {
     /// Of the machine when this began.
     fileprivate let changes: UInt64
     fileprivate let set: ServerFenceSet
-    fileprivate let memory: EntityFenceState
+    fileprivate let fenceState: EntityFenceState
     fileprivate let limits: ServerFenceSet.Limits
 
     /// What a delivery makes of the fences.
@@ -109,7 +109,7 @@ package struct ServerFenceWork: Sendable {
     /// - Throws: ``FenceRefusal``. The set stays.
     package func run(_ delivery: ServerDelivery) throws(FenceRefusal) -> Done {
         let arrival = try set.adding(delivery, limits: limits)
-        let plans = ServerFencePlans(of: set.taking(arrival, memory: memory))
+        let plans = ServerFencePlans(of: set.taking(arrival, fenceState: fenceState))
         return Done(changes: changes, arrival: arrival, plans: plans)
     }
 }
@@ -141,7 +141,7 @@ extension ServerFenceMachine {
     /// meanwhile are judged by the fences that there are.
     package func beginDelivery() -> ServerFenceWork {
         ServerFenceWork(
-            changes: changes, set: newest, memory: memory ?? EntityFenceState(), limits: limits.set)
+            changes: changes, set: newest, fenceState: fenceState ?? EntityFenceState(), limits: limits.set)
     }
 
     /// Fences have come from the server, for the entity that runs. Nil: the fences have changed since the work began, so it must

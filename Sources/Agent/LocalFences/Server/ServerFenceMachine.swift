@@ -57,23 +57,24 @@ package struct ServerFenceMachine {
     private(set) var changes: UInt64 = 0
     private var judge: EntityJudge
     package private(set) var saving = DurableStateMachine()
-    /// Memories of the journal, until their entity runs.
-    private var recalled: [(service: Int64, entity: String, memory: EntityFenceState)]
+    /// Fence states of the journal, until their entity runs.
+    private var recalled: [(service: Int64, entity: String, fenceState: EntityFenceState)]
     private var isRunning = false
     /// What came last could not be used: the server is to send everything.
     private var mustAskAnew = false
     private var lastRequest: Timestamp?
     private var hasAskedForZones = false
 
-    /// `found`: the set of the file; nil when there was none. `memories`: of the journal.
+    /// `found`: the set of the file; nil when there was none. `fenceStates`: of the journal.
     package init(
-        found: ServerFenceSet? = nil, memories: [(service: Int64, entity: String, memory: EntityFenceState)] = [],
+        found: ServerFenceSet? = nil,
+        fenceStates: [(service: Int64, entity: String, fenceState: EntityFenceState)] = [],
         limits: Limits = Limits(), outbox: AlarmOutbox.Limits = .init()
     ) {
         self.limits = limits
         set = found ?? ServerFenceSet(service: 0, entity: "")
-        recalled = memories
-        judge = EntityJudge(.server, memories: [], limits: limits.judging, outbox: outbox)
+        recalled = fenceStates
+        judge = EntityJudge(.server, fenceStates: [], limits: limits.judging, outbox: outbox)
     }
 
     package var outbox: AlarmOutbox { judge.outbox }
@@ -100,8 +101,8 @@ package struct ServerFenceMachine {
         if !set.isOf(entity, service) { set = ServerFenceSet(service: service, entity: entity) }
         judge.service = service
         let name = ExactName(entity)
-        let journaled = recalled.last { $0.service == service && ExactName($0.entity) == name }?.memory
-        judge.recall(entity, Self.newer(journaled, set.version > 0 ? set.memory : nil))
+        let journaled = recalled.last { $0.service == service && ExactName($0.entity) == name }?.fenceState
+        judge.recall(entity, Self.newer(journaled, set.version > 0 ? set.fenceState : nil))
         let fences = set.fences
         judge.forget { !fences.contains($0) }
         return actions + [.usesChanged] + use(ServerFencePlans(of: set))
@@ -111,9 +112,9 @@ package struct ServerFenceMachine {
         // What waits for the disk waits for nobody now.
         var actions = apply(isRemembered: false)
         actions += judge.note(of: set.entity, isForced: true).map(Action.init)
-        if let memory = judge.memory(of: set.entity) {
+        if let fenceState = judge.fenceState(of: set.entity) {
             recalled.removeAll { set.isOf($0.entity, $0.service) }
-            recalled.append((set.service, set.entity, memory))
+            recalled.append((set.service, set.entity, fenceState))
             recalled = recalled.suffix(limits.judging.entities)
         }
         mustAskAnew = false
@@ -146,7 +147,7 @@ package struct ServerFenceMachine {
         return take(Held(point: point, cause: cause, isLive: isLive))
     }
 
-    /// From here on points that the server has may be gone from the ring, so the memory of them must last: the process after
+    /// From here on points that the server has may be gone from the ring, so the fence state of them must last: the process after
     /// this one goes on where the server does.
     package mutating func ringLetsGo() -> [Action] {
         isRunning ? judge.secure(set.entity).map(Action.init) : []
@@ -154,13 +155,13 @@ package struct ServerFenceMachine {
 
     private mutating func take(_ this: Held) -> [Action] {
         var actions: [Action] = []
-        if this.isLive, let last = judge.memory(of: set.entity)?.lastTime,
+        if this.isLive, let last = judge.fenceState(of: set.entity)?.lastTime,
             last.milliseconds(since: this.point.time) > limits.judging.largestStepBack
         {
             actions += timeBeganAnew(at: this.point.time)
         }
         let set = set
-        let near = plans.field.near(this.point, judge.memory(of: set.entity) ?? EntityFenceState()) { number in
+        let near = plans.field.near(this.point, judge.fenceState(of: set.entity) ?? EntityFenceState()) { number in
             guard let fence = set.fences[number] else { return nil }
             return try? set.plan(of: fence)
         }
@@ -180,7 +181,7 @@ package struct ServerFenceMachine {
         judge.timeRestarted(of: set.entity)
         guard set.version > 0 else { return [] }
         changes &+= 1
-        set.timeBeganAnew(at: time, memory: judge.memory(of: set.entity))
+        set.timeBeganAnew(at: time, fenceState: judge.fenceState(of: set.entity))
         plans.field.begin(by: time)
         return [.usesChanged] + saving.changed().map(Action.saving)
     }
@@ -205,12 +206,12 @@ package struct ServerFenceMachine {
     /// Fences have come from the server, for the entity that runs.
     mutating func take(_ arrival: ServerFenceArrival, _ plans: ServerFencePlans) -> [Action] {
         guard isRunning else { return [] }
-        var (memory, plans) = (judge.memory(of: set.entity) ?? EntityFenceState(), plans)
-        var new = newest.taking(arrival, memory: memory)
+        var (fenceState, plans) = (judge.fenceState(of: set.entity) ?? EntityFenceState(), plans)
+        var new = newest.taking(arrival, fenceState: fenceState)
         // Points of the meantime were judged without these fences.
-        if let newest = arrival.newestTime(after: memory.lastTime) { plans.field.changed(at: newest) }
-        for pair in memory.pairs where !new.fences.contains(pair.fence) { memory.forget(fence: pair.fence) }
-        new.remember(memory)
+        if let newest = arrival.newestTime(after: fenceState.lastTime) { plans.field.changed(at: newest) }
+        for pair in fenceState.pairs where !new.fences.contains(pair.fence) { fenceState.forget(fence: pair.fence) }
+        new.remember(fenceState)
         pending = (new, plans)
         changes &+= 1
         mustAskAnew = false
@@ -224,7 +225,8 @@ package struct ServerFenceMachine {
     package mutating func loggedIn() -> [Action] {
         lastRequest = nil
         guard isRunning, !hasAskedForZones, newest.lacksZones,
-            let place = memory?.points.first?.place ?? newest.reach?.center ?? Coordinate(latitudeE7: 0, longitudeE7: 0)
+            let place = fenceState?.points.first?.place ?? newest.reach?.center
+                ?? Coordinate(latitudeE7: 0, longitudeE7: 0)
         else { return [] }
         hasAskedForZones = true
         return [.request(place)]
@@ -257,7 +259,7 @@ package struct ServerFenceMachine {
         guard let new = pending else { return [] }
         pending = nil
         set = new.set
-        judge.remember(set.entity, set.memory)
+        judge.remember(set.entity, set.fenceState)
         var actions: [Action] = [
             .applied(version: set.version, fences: set.fences.count, isRemembered: isRemembered)
         ]
@@ -290,7 +292,7 @@ package struct ServerFenceMachine {
     package func runs(_ entity: String, _ service: Int64) -> Bool { isRunning && newest.isOf(entity, service) }
 
     /// What is remembered of the entity that runs; nil when it was never judged.
-    package var memory: EntityFenceState? { isRunning ? judge.memory(of: set.entity) : nil }
+    package var fenceState: EntityFenceState? { isRunning ? judge.fenceState(of: set.entity) : nil }
 }
 
 extension ServerFenceMachine.Action {

@@ -2,7 +2,7 @@ internal import Geodesy
 package import Geofencing
 package import TrackModel
 
-/// The server's fences for one entity of one service: which version, since which point it judges, and the entity's memory at
+/// The server's fences for one entity of one service: which version, since which point it judges, and the entity's fence state at
 /// that point. It judges nothing.
 package struct ServerFenceSet: Hashable, Sendable {
     package struct Limits: Hashable, Sendable {
@@ -27,7 +27,7 @@ package struct ServerFenceSet: Hashable, Sendable {
     /// tell other alarms.
     package private(set) var zones: [String: ZoneOffsets] = [:]
     /// As the points before the newest use left it.
-    package private(set) var memory = EntityFenceState()
+    package private(set) var fenceState = EntityFenceState()
 
     package init(service: Int64, entity: String) {
         self.service = service
@@ -36,9 +36,9 @@ package struct ServerFenceSet: Hashable, Sendable {
 
     mutating func restore(
         _ version: UInt64, _ fences: Kept<ServerFence>, _ uses: [VersionUse], _ reach: ServerReach?,
-        _ memory: EntityFenceState, _ zones: [String: ZoneOffsets]
+        _ fenceState: EntityFenceState, _ zones: [String: ZoneOffsets]
     ) {
-        (self.version, self.fences, self.uses, self.reach, self.memory) = (version, fences, uses, reach, memory)
+        (self.version, self.fences, self.uses, self.reach, self.fenceState) = (version, fences, uses, reach, fenceState)
         self.zones = zones
     }
 
@@ -94,16 +94,16 @@ package struct ServerFenceSet: Hashable, Sendable {
         return times
     }
 
-    /// The set of these fences, which were made of those of this set. Points later than the memory's last are judged by it.
-    func taking(_ arrival: ServerFenceArrival, memory: EntityFenceState) -> ServerFenceSet {
+    /// The set of these fences, which were made of those of this set. Points later than the fence state's last are judged by it.
+    func taking(_ arrival: ServerFenceArrival, fenceState: EntityFenceState) -> ServerFenceSet {
         var new = self
-        (new.version, new.reach, new.memory) = (arrival.version, arrival.reach, memory)
+        (new.version, new.reach, new.fenceState) = (arrival.version, arrival.reach, fenceState)
         (new.fences, new.zones) = (arrival.fences, arrival.zones)
         for times in arrival.times {
-            let (since, revised) = times.after(memory.lastTime)
+            let (since, revised) = times.after(fenceState.lastTime)
             new.fences.begin(times.number, since: since, revised: revised)
         }
-        let after = memory.lastTime ?? Timestamp(milliseconds: 0)
+        let after = fenceState.lastTime ?? Timestamp(milliseconds: 0)
         // A version that judged no point is passed over.
         let base = uses.first { $0.after >= after }?.base ?? version
         new.uses.removeAll { $0.after >= after }
@@ -112,11 +112,11 @@ package struct ServerFenceSet: Hashable, Sendable {
         return new
     }
 
-    mutating func remember(_ memory: EntityFenceState) { self.memory = memory }
+    mutating func remember(_ fenceState: EntityFenceState) { self.fenceState = fenceState }
 
     /// The receiver's time began anew at an earlier date.
-    mutating func timeBeganAnew(at time: Timestamp, memory: EntityFenceState?) {
-        self.memory = memory ?? EntityFenceState()
+    mutating func timeBeganAnew(at time: Timestamp, fenceState: EntityFenceState?) {
+        self.fenceState = fenceState ?? EntityFenceState()
         _ = fences.begin(by: time)
         let before = time.adding(milliseconds: -1)
         let wrong = uses.count { $0.after > before }
@@ -251,7 +251,7 @@ extension ServerFenceSet {
             bytes.append(fixed: use.after.milliseconds)
             bytes.append(fixed: use.base)
         }
-        bytes.append(counted: memory.encoded)
+        bytes.append(counted: fenceState.encoded)
         bytes.append(fixed: UInt32(clamping: fences.count))
         for number in fences.numbers { bytes.append(counted: fences.encoded(number) ?? []) }
         bytes.append(fixed: UInt32(clamping: zones.count))
@@ -291,7 +291,7 @@ extension ServerFenceSet {
             let after = Timestamp(milliseconds: try rest.integer())
             uses.append(VersionUse(version: used, after: after, base: try rest.integer()))
         }
-        let memory = try EntityFenceState(encoded: try rest.counted())
+        let fenceState = try EntityFenceState(encoded: try rest.counted())
         var fences = Kept<ServerFence>()
         for _ in 0..<(try rest.integer(UInt32.self)) {
             let fence = try rest.counted()
@@ -301,7 +301,7 @@ extension ServerFenceSet {
         guard rest.remaining.isEmpty, version > 0, !uses.isEmpty else {
             throw FenceStateCodingError(description: "the set of server fences has another length, or no version")
         }
-        restore(version, fences, uses, reach, memory, zones)
+        restore(version, fences, uses, reach, fenceState, zones)
     }
 
     private static func zones(_ rest: inout FixedBytes) throws(FenceStateCodingError) -> [String: ZoneOffsets] {

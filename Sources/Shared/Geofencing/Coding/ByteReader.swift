@@ -11,13 +11,15 @@ struct ByteReader {
 
     mutating func pass(_ count: Int) throws(FenceStateCodingError) {
         guard count <= remaining else {
-            throw FenceStateCodingError(description: "the memory ends at byte \(bytes.count)")
+            throw FenceStateCodingError(description: "the fence state ends at byte \(bytes.count)")
         }
         index += count
     }
 
     mutating func byte() throws(FenceStateCodingError) -> UInt8 {
-        guard index < bytes.count else { throw FenceStateCodingError(description: "the memory ends at byte \(index)") }
+        guard index < bytes.count else {
+            throw FenceStateCodingError(description: "the fence state ends at byte \(index)")
+        }
         defer { index += 1 }
         return bytes[index]
     }
@@ -79,7 +81,7 @@ struct ByteWriter {
     }
 }
 
-/// Why a stored memory cannot be read.
+/// Why a stored fence state cannot be read.
 package struct FenceStateCodingError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 

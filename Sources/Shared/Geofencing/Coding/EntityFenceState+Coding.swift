@@ -40,10 +40,10 @@ extension EntityFenceState {
         var reader = ByteReader(bytes)
         let version = try reader.byte()
         guard version == Self.version else {
-            throw FenceStateCodingError(description: "the memory has format \(version), not \(Self.version)")
+            throw FenceStateCodingError(description: "the fence state has format \(version), not \(Self.version)")
         }
         let flags = try reader.byte()
-        guard flags < 8 else { throw FenceStateCodingError(description: "the memory has unknown flags \(flags)") }
+        guard flags < 8 else { throw FenceStateCodingError(description: "the fence state has unknown flags \(flags)") }
         var base = Timestamp(milliseconds: 0)
         if flags & 3 != 0 { base = Timestamp(milliseconds: try reader.signed()) }
         if flags & 1 != 0 { lastTime = base }
@@ -56,7 +56,7 @@ extension EntityFenceState {
         for _ in 0..<pairCount {
             let (fence, overflow) = last.addingReportingOverflow(try reader.signed())
             guard !overflow, let number = Int32(exactly: fence), pairs.last.map({ $0.fence < number }) ?? true else {
-                throw FenceStateCodingError(description: "the fences of the memory are not in their order")
+                throw FenceStateCodingError(description: "the fences of the fence state are not in their order")
             }
             last = fence
             pairs.append(try reader.pair(of: number, base))
@@ -68,7 +68,7 @@ extension EntityFenceState {
                 fence: fence, revision: revision, since: since, place: place, isTold: try reader.byte() != 0)
         }
         guard reader.remaining == 0 else {
-            throw FenceStateCodingError(description: "\(reader.remaining) bytes follow the memory")
+            throw FenceStateCodingError(description: "\(reader.remaining) bytes follow the fence state")
         }
     }
 }

@@ -67,14 +67,14 @@ package struct FenceField: Sendable {
         }
     }
 
-    /// The fences that may matter to an entity at a point. `memory`: of the entity before the point. `plan`: makes a fence, the
+    /// The fences that may matter to an entity at a point. `fenceState`: of the entity before the point. `plan`: makes a fence, the
     /// same one that was put in; nil when there is none of this number.
     package mutating func near(
-        _ point: FencePoint, _ memory: EntityFenceState, plan: (Int32) -> FencePlan?
+        _ point: FencePoint, _ fenceState: EntityFenceState, plan: (Int32) -> FencePlan?
     ) -> FenceSet {
-        if isCovered(point, memory) { return near }
-        var wanted = Set(memory.pairs.map(\.fence))
-        covered = Self.boxes(point, memory, traits, grownBy: slack)
+        if isCovered(point, fenceState) { return near }
+        var wanted = Set(fenceState.pairs.map(\.fence))
+        covered = Self.boxes(point, fenceState, traits, grownBy: slack)
         for box in covered {
             let query = box.query
             for (box, fence) in zip(boxes, fences) where box.meets(query) { wanted.insert(fence) }
@@ -85,18 +85,18 @@ package struct FenceField: Sendable {
         return near
     }
 
-    private func isCovered(_ point: FencePoint, _ memory: EntityFenceState) -> Bool {
+    private func isCovered(_ point: FencePoint, _ fenceState: EntityFenceState) -> Bool {
         guard !covered.isEmpty else { return false }
-        for box in Self.boxes(point, memory, traits, grownBy: 0)
+        for box in Self.boxes(point, fenceState, traits, grownBy: 0)
         where !covered.contains(where: { $0.contains(box) }) { return false }
-        return memory.pairs.allSatisfy { near.slot(of: $0.fence) != nil }
+        return fenceState.pairs.allSatisfy { near.slot(of: $0.fence) != nil }
     }
 
     private static func boxes(
-        _ point: FencePoint, _ memory: EntityFenceState, _ traits: FenceTraits, grownBy metres: Double
+        _ point: FencePoint, _ fenceState: EntityFenceState, _ traits: FenceTraits, grownBy metres: Double
     ) -> [TreeBox] {
         var found: [TreeBox] = []
-        FenceSearch.visit(point, memory, traits, grownBy: metres) { box in
+        FenceSearch.visit(point, fenceState, traits, grownBy: metres) { box in
             let (first, second) = TreeBox.boxes(of: box)
             found.append(first)
             if let second { found.append(second) }
@@ -125,20 +125,20 @@ struct FenceSearch {
     private(set) var candidates: [Candidate] = []
     private var slots: [UInt32] = []
 
-    mutating func find(_ point: FencePoint, _ memory: EntityFenceState, _ fences: FenceSet, own: FenceSet?) {
+    mutating func find(_ point: FencePoint, _ fenceState: EntityFenceState, _ fences: FenceSet, own: FenceSet?) {
         candidates.removeAll(keepingCapacity: true)
-        gather(point, memory, fences, isOwn: false)
-        if let own { gather(point, memory, own, isOwn: true) }
+        gather(point, fenceState, fences, isOwn: false)
+        if let own { gather(point, fenceState, own, isOwn: true) }
         sort()
     }
 
-    private mutating func gather(_ point: FencePoint, _ memory: EntityFenceState, _ set: FenceSet, isOwn: Bool) {
+    private mutating func gather(_ point: FencePoint, _ fenceState: EntityFenceState, _ set: FenceSet, isOwn: Bool) {
         guard set.count > 0 else { return }
         slots.removeAll(keepingCapacity: true)
         if findsAll {
             set.findAll(into: &slots)
         } else {
-            Self.visit(point, memory, set.traits, grownBy: 0) { set.find($0, into: &slots) }
+            Self.visit(point, fenceState, set.traits, grownBy: 0) { set.find($0, into: &slots) }
         }
         for slot in slots {
             candidates.append(Candidate(fence: set.leaf(at: slot).id, slot: slot, isOwn: isOwn))
@@ -148,12 +148,12 @@ struct FenceSearch {
     /// The boxes in which a fence matters to a point, grown by so many metres more.
     @inline(__always)
     static func visit(
-        _ point: FencePoint, _ memory: EntityFenceState, _ traits: FenceTraits, grownBy more: Double,
+        _ point: FencePoint, _ fenceState: EntityFenceState, _ traits: FenceTraits, grownBy more: Double,
         _ visit: (ShapeBox) -> Void
     ) {
-        let margin = margin(of: traits, memory) + more
+        let margin = margin(of: traits, fenceState) + more
         var hasWay = false
-        for previous in memory.points
+        for previous in fenceState.points
         where previous.time < traits.newestChange || Self.hasWay(from: previous, to: point) {
             hasWay = true
             visit(ShapeBox(from: previous.place, to: point.place, grownBy: margin))
@@ -162,9 +162,9 @@ struct FenceSearch {
     }
 
     /// Metres around a way in which a fence matters.
-    static func margin(of traits: FenceTraits, _ memory: EntityFenceState) -> Double {
+    static func margin(of traits: FenceTraits, _ fenceState: EntityFenceState) -> Double {
         // The last point of the strictest denoise: before there is one, places are unknown.
-        let last = memory.lastPoint(denoise: traits.denoises.first ?? 0)
+        let last = fenceState.lastPoint(denoise: traits.denoises.first ?? 0)
         let isSettled = last.map { $0.time >= traits.newestChange } ?? false
         return isSettled ? 0 : reachOfUnknown
     }

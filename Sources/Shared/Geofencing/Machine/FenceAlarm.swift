@@ -128,12 +128,12 @@ package struct FenceTrial: Hashable, Sendable {
                 plan.revisedAt = Timestamp(milliseconds: .min)
                 return plan
             })
-        var (judge, memory, alarms) = (FenceJudge(), EntityFenceState(), [FenceAlarm]())
+        var (judge, fenceState, alarms) = (FenceJudge(), EntityFenceState(), [FenceAlarm]())
         var (judged, repeated) = (0, 0)
         // Stable: of two points of one time the first counts.
         let ordered = points.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
         for (_, point) in ordered {
-            switch judge.judge(point, of: &memory, by: set, into: &alarms) {
+            switch judge.judge(point, of: &fenceState, by: set, into: &alarms) {
             case .judged: judged += 1
             case .late: repeated += 1
             }

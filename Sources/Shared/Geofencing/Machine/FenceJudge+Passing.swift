@@ -9,20 +9,22 @@ extension FenceJudge {
     /// `points` ascend in time. Returns how many of those from `start` on were judged so, the earliest ones; 0 says nothing.
     /// What is remembered is the same as if each of them had been judged alone.
     package mutating func passOver(
-        _ points: ArraySlice<FencePoint>, of memory: inout EntityFenceState, by fences: FenceSet, own: FenceSet? = nil
+        _ points: ArraySlice<FencePoint>, of fenceState: inout EntityFenceState, by fences: FenceSet,
+        own: FenceSet? = nil
     ) -> Int {
-        guard memory.pairs.isEmpty, memory.overspeed == nil, let first = points.first else { return 0 }
-        if let last = memory.lastTime, first.time <= last { return 0 }
+        guard fenceState.pairs.isEmpty, fenceState.overspeed == nil, let first = points.first else { return 0 }
+        if let last = fenceState.lastTime, first.time <= last { return 0 }
         guard passing.isWorthIt() else { return 0 }
         let margin = max(
-            FenceSearch.margin(of: fences.traits, memory), own.map { FenceSearch.margin(of: $0.traits, memory) } ?? 0)
+            FenceSearch.margin(of: fences.traits, fenceState),
+            own.map { FenceSearch.margin(of: $0.traits, fenceState) } ?? 0)
         var count = min(passing.length, points.count)
         while count >= PassingLength.least {
             let run = points.prefix(count)
-            guard let box = PassedWay(run, after: memory)?.box(grownBy: margin) else { break }
+            guard let box = PassedWay(run, after: fenceState)?.box(grownBy: margin) else { break }
             if !fences.meets(box), own.map({ !$0.meets(box) }) ?? true {
                 passing.succeeded(count)
-                remember(run, in: &memory, fences, own)
+                remember(run, in: &fenceState, fences, own)
                 return count
             }
             count /= 4
@@ -32,13 +34,13 @@ extension FenceJudge {
     }
 
     private func remember(
-        _ run: ArraySlice<FencePoint>, in memory: inout EntityFenceState, _ fences: FenceSet, _ own: FenceSet?
+        _ run: ArraySlice<FencePoint>, in fenceState: inout EntityFenceState, _ fences: FenceSet, _ own: FenceSet?
     ) {
         let denoises = Self.denoises(fences, own)
         if denoises.isEmpty, let last = run.last {
-            memory.remember(last, denoises: [])
+            fenceState.remember(last, denoises: [])
         } else {
-            for point in run { memory.remember(point, denoises: denoises) }
+            for point in run { fenceState.remember(point, denoises: denoises) }
         }
     }
 }
@@ -78,8 +80,8 @@ private struct PassedWay {
     private var (west, east) = (Int32.max, Int32.min)
 
     /// Nil when the points are not in the order of their times, or too far apart.
-    init?(_ run: ArraySlice<FencePoint>, after memory: EntityFenceState) {
-        for point in memory.points { add(point.place) }
+    init?(_ run: ArraySlice<FencePoint>, after fenceState: EntityFenceState) {
+        for point in fenceState.points { add(point.place) }
         var last: Timestamp?
         for point in run {
             if let last, point.time <= last { return nil }

@@ -27,17 +27,17 @@ package struct FenceJudge {
     /// `fences` are those of many entities, such as the fences over everybody; `own` those of this entity alone. No fence
     /// is in both. What is to be told is appended to `alarms`, in the order of its crossings.
     package mutating func judge(
-        _ point: FencePoint, of memory: inout EntityFenceState, by fences: FenceSet, own: FenceSet? = nil,
+        _ point: FencePoint, of fenceState: inout EntityFenceState, by fences: FenceSet, own: FenceSet? = nil,
         into alarms: inout [FenceAlarm]
     ) -> Outcome {
-        if let last = memory.lastTime, point.time <= last { return .late }
+        if let last = fenceState.lastTime, point.time <= last { return .late }
         steps.removeAll(keepingCapacity: true)
         told.clear()
-        search.find(point, memory, fences, own: own)
-        judgePairs(point, &memory, fences, own)
-        judgeGroups(point, memory, fences, own)
-        judgeSpeed(point, &memory, fences, own)
-        memory.remember(point, denoises: Self.denoises(fences, own))
+        search.find(point, fenceState, fences, own: own)
+        judgePairs(point, &fenceState, fences, own)
+        judgeGroups(point, fenceState, fences, own)
+        judgeSpeed(point, &fenceState, fences, own)
+        fenceState.remember(point, denoises: Self.denoises(fences, own))
         if !told.alarms.isEmpty {
             told.arrange()
             alarms.append(contentsOf: told.alarms)
@@ -54,37 +54,37 @@ package struct FenceJudge {
 
     /// Fences near the way and remembered pairs, in the order of the fences.
     private mutating func judgePairs(
-        _ point: FencePoint, _ memory: inout EntityFenceState, _ fences: FenceSet, _ own: FenceSet?
+        _ point: FencePoint, _ fenceState: inout EntityFenceState, _ fences: FenceSet, _ own: FenceSet?
     ) {
-        let way = memory.points.first.map { Way(from: $0.place, to: point.place) }
+        let way = fenceState.points.first.map { Way(from: $0.place, to: point.place) }
         var index = 0
         for candidate in search.candidates {
-            while index < memory.pairs.count, memory.pairs[index].fence < candidate.fence {
-                judgeKept(&index, point, &memory, fences, own)
+            while index < fenceState.pairs.count, fenceState.pairs[index].fence < candidate.fence {
+                judgeKept(&index, point, &fenceState, fences, own)
             }
             if candidate.isOwn, let own {
-                judge(&index, candidate, of: own, point, way, &memory)
+                judge(&index, candidate, of: own, point, way, &fenceState)
             } else {
-                judge(&index, candidate, of: fences, point, way, &memory)
+                judge(&index, candidate, of: fences, point, way, &fenceState)
             }
         }
-        while index < memory.pairs.count { judgeKept(&index, point, &memory, fences, own) }
+        while index < fenceState.pairs.count { judgeKept(&index, point, &fenceState, fences, own) }
     }
 
     /// A fence near the way. Most are settled by their leaf: the entity stays outside, or inside with nothing due.
     private mutating func judge(
         _ index: inout Int, _ candidate: FenceSearch.Candidate, of set: FenceSet, _ point: FencePoint, _ way: Way?,
-        _ memory: inout EntityFenceState
+        _ fenceState: inout EntityFenceState
     ) {
         let leaf = set.leaf(at: candidate.slot)
-        let isKept = index < memory.pairs.count && memory.pairs[index].fence == candidate.fence
+        let isKept = index < fenceState.pairs.count && fenceState.pairs[index].fence == candidate.fence
         if isKept {
-            let isQuiet = Self.isQuiet(memory.pairs[index], leaf, point)
+            let isQuiet = Self.isQuiet(fenceState.pairs[index], leaf, point)
             if isQuiet, set.contains(point.place, slot: candidate.slot, leaf) {
                 index += 1
                 return
             }
-        } else if leaf.isPlain, leaf.denoise == 0, let way, let first = memory.points.first,
+        } else if leaf.isPlain, leaf.denoise == 0, let way, let first = fenceState.points.first,
             first.time >= set.newestChange
         {
             let span = point.time.milliseconds(since: first.time)
@@ -93,7 +93,7 @@ package struct FenceJudge {
                 && set.mayTouch(way, slot: candidate.slot, leaf)
             if !isTouched, !set.contains(point.place, slot: candidate.slot, leaf) { return }
         }
-        set.withPlan(at: candidate.slot) { judge(&index, isKept: isKept, $0, point, &memory) }
+        set.withPlan(at: candidate.slot) { judge(&index, isKept: isKept, $0, point, &fenceState) }
     }
 
     /// Inside, and nothing is due: only leaving would change anything.
@@ -106,32 +106,33 @@ package struct FenceJudge {
 
     /// A remembered pair whose fence is not near the way, or is no more.
     private mutating func judgeKept(
-        _ index: inout Int, _ point: FencePoint, _ memory: inout EntityFenceState, _ fences: FenceSet, _ own: FenceSet?
+        _ index: inout Int, _ point: FencePoint, _ fenceState: inout EntityFenceState, _ fences: FenceSet,
+        _ own: FenceSet?
     ) {
-        let fence = memory.pairs[index].fence
+        let fence = fenceState.pairs[index].fence
         if let own, let slot = own.slot(of: fence) {
-            own.withPlan(at: slot) { judge(&index, isKept: true, $0, point, &memory) }
+            own.withPlan(at: slot) { judge(&index, isKept: true, $0, point, &fenceState) }
         } else if let slot = fences.slot(of: fence) {
-            fences.withPlan(at: slot) { judge(&index, isKept: true, $0, point, &memory) }
+            fences.withPlan(at: slot) { judge(&index, isKept: true, $0, point, &fenceState) }
         } else {
-            memory.pairs.remove(at: index)
+            fenceState.pairs.remove(at: index)
         }
     }
 
     private mutating func judge(
-        _ index: inout Int, isKept: Bool, _ plan: FencePlan, _ point: FencePoint, _ memory: inout EntityFenceState
+        _ index: inout Int, isKept: Bool, _ plan: FencePlan, _ point: FencePoint, _ fenceState: inout EntityFenceState
     ) {
         guard point.time >= plan.from, point.passes(denoise: plan.denoise) else {
             if isKept { index += 1 }
             return
         }
-        let last = memory.lastPoint(denoise: plan.denoise)
-        var pair = memory.present(isKept ? memory.pairs[index] : nil, of: plan, last: last)
+        let last = fenceState.lastPoint(denoise: plan.denoise)
+        var pair = fenceState.present(isKept ? fenceState.pairs[index] : nil, of: plan, last: last)
         PairJudge(step: step(denoise: plan.denoise, from: last, to: point)).judge(&pair, of: plan, into: &told)
         switch (isKept, pair.isWorthKeeping) {
-        case (true, true): memory.pairs[index] = pair
-        case (false, true): memory.pairs.insert(pair, at: index)
-        case (true, false): memory.pairs.remove(at: index)
+        case (true, true): fenceState.pairs[index] = pair
+        case (false, true): fenceState.pairs.insert(pair, at: index)
+        case (true, false): fenceState.pairs.remove(at: index)
         case (false, false): break
         }
         if pair.isWorthKeeping { index += 1 }
@@ -147,12 +148,12 @@ package struct FenceJudge {
     // MARK: Groups and speed
 
     private mutating func judgeGroups(
-        _ point: FencePoint, _ memory: EntityFenceState, _ fences: FenceSet, _ own: FenceSet?
+        _ point: FencePoint, _ fenceState: EntityFenceState, _ fences: FenceSet, _ own: FenceSet?
     ) {
         guard !told.changes.isEmpty else { return }
-        let step = FenceStep(from: memory.points.first, to: point)
+        let step = FenceStep(from: fenceState.points.first, to: point)
         let found = GroupJudge(changes: told.changes, step: step).alarms { group, changed in
-            memory.pairs.contains { pair in
+            fenceState.pairs.contains { pair in
                 pair.place == .in && !changed.contains(pair.fence)
                     && (own?.plan(of: pair.fence) ?? fences.plan(of: pair.fence))?.group == group
             }
@@ -161,20 +162,20 @@ package struct FenceJudge {
     }
 
     private mutating func judgeSpeed(
-        _ point: FencePoint, _ memory: inout EntityFenceState, _ fences: FenceSet, _ own: FenceSet?
+        _ point: FencePoint, _ fenceState: inout EntityFenceState, _ fences: FenceSet, _ own: FenceSet?
     ) {
         // An episode ends also when its fence was the last one with a limit, and is gone.
-        guard fences.hasSpeedLimits || own?.hasSpeedLimits ?? false || memory.overspeed != nil else { return }
+        guard fences.hasSpeedLimits || own?.hasSpeedLimits ?? false || fenceState.overspeed != nil else { return }
         var governing: FencePlan?
-        for pair in memory.pairs where pair.place == .in {
+        for pair in fenceState.pairs where pair.place == .in {
             guard let plan = own?.plan(of: pair.fence) ?? fences.plan(of: pair.fence), let limit = plan.speedLimit,
                 plan.validity?.contains(point.time) ?? true, limit.speed < governing?.speedLimit?.speed ?? .max
             else { continue }
             governing = plan
         }
-        let step = FenceStep(from: memory.points.first, to: point)
-        let verdict = OverspeedJudge.judge(memory.overspeed, governing: governing, step: step)
-        memory.overspeed = verdict.episode
+        let step = FenceStep(from: fenceState.points.first, to: point)
+        let verdict = OverspeedJudge.judge(fenceState.overspeed, governing: governing, step: step)
+        fenceState.overspeed = verdict.episode
         if let alarm = verdict.alarm { told.alarms.append(alarm) }
     }
 }

@@ -27,7 +27,7 @@ extension History {
         // What the server has is not read again.
         let ring = standing.points.filter { $0.sequence > standing.acknowledged }
         check { () throws(Violation) in
-            try fences?.own.processStarts(found, memories: ownMemories(states), ring: ring)
+            try fences?.own.processStarts(found, fenceStates: ownFenceStates(states), ring: ring)
         }
         return LocalFenceStore(writer: writer, found: found, states: states)
     }
@@ -51,12 +51,12 @@ extension History {
         return ledger.entries.contains { $0.isStored && $0.fix.time.milliseconds > known[$0.entity] ?? .min }
     }
 
-    private func ownMemories(_ states: [JournalFenceState]) -> [String: EntityFenceState] {
-        var memories: [String: EntityFenceState] = [:]
+    private func ownFenceStates(_ states: [JournalFenceState]) -> [String: EntityFenceState] {
+        var fenceStates: [String: EntityFenceState] = [:]
         for state in states where state.service == nil {
-            memories[state.entity] = try? EntityFenceState(encoded: state.memory)
+            fenceStates[state.entity] = try? EntityFenceState(encoded: state.fenceState)
         }
-        return memories
+        return fenceStates
     }
 
     /// The journal of a process that begins.

@@ -21,7 +21,7 @@ struct OwnFenceCourse {
     }
 
     private(set) var fences: [Int32: OwnFence]
-    private(set) var memories: [String: EntityFenceState]
+    private(set) var fenceStates: [String: EntityFenceState]
     private(set) var expected: [Expected] = []
     /// Alarms that were told before their fix was told here, with their names and since when: the end of gathering gives the
     /// fix that the agent held, and the agent speaks first.
@@ -38,8 +38,8 @@ struct OwnFenceCourse {
 
     private static let largestStepBack: Int64 = 30_000
 
-    init(fences: [Int32: OwnFence], memories: [String: EntityFenceState], _ way: TrueWay) {
-        (self.fences, self.memories) = (fences, memories)
+    init(fences: [Int32: OwnFence], fenceStates: [String: EntityFenceState], _ way: TrueWay) {
+        (self.fences, self.fenceStates) = (fences, fenceStates)
         truth = TruthModel(way)
     }
 
@@ -55,11 +55,11 @@ struct OwnFenceCourse {
     /// `known`: alarms that the journal has.
     mutating func take(_ point: FencePoint, isLive: Bool, at now: MonotonicTime, known: Set<UInt64>) {
         guard let entity else { return }
-        var memory = memories[entity] ?? EntityFenceState()
-        if isLive, let last = memory.lastTime {
+        var fenceState = fenceStates[entity] ?? EntityFenceState()
+        if isLive, let last = fenceState.lastTime {
             let back = last.milliseconds(since: point.time)
             if back > Self.largestStepBack || isFirst && back >= 0 {
-                memory.timeRestarted()
+                fenceState.timeRestarted()
                 truth.forget(entity)
                 begin(by: point.time)
             }
@@ -69,8 +69,8 @@ struct OwnFenceCourse {
             begin(by: point.time)
         }
         var alarms: [FenceAlarm] = []
-        if judge.judge(point, of: &memory, by: set, into: &alarms) == .judged { compare(point, alarms) }
-        memories[entity] = memory
+        if judge.judge(point, of: &fenceState, by: set, into: &alarms) == .judged { compare(point, alarms) }
+        fenceStates[entity] = fenceState
         let scope = AlarmScope(service: History.serviceID, entity: entity, source: .local)
         for alarm in alarms {
             let id = UInt64(AlarmKey(alarm, in: scope).pushID(to: entity))
@@ -104,7 +104,7 @@ struct OwnFenceCourse {
 
     /// Fixes from here on are judged by what changes now.
     private var next: Timestamp {
-        let newest = entity.flatMap { memories[$0]?.lastTime } ?? memories.values.compactMap(\.lastTime).max()
+        let newest = entity.flatMap { fenceStates[$0]?.lastTime } ?? fenceStates.values.compactMap(\.lastTime).max()
         return newest?.adding(milliseconds: 1) ?? Timestamp(milliseconds: .min)
     }
 
@@ -118,10 +118,10 @@ struct OwnFenceCourse {
         guard var own = fences[number] else { return }
         let old = own.fence.definition.watch
         if (try? own.fence.update(definition, at: Timestamp(milliseconds: 0))) == .area { own.revised = next }
-        for (entity, memory) in memories where old.contains(entity) != definition.watch.contains(entity) {
-            memories[entity]?.forget(fence: number)
+        for (entity, fenceState) in fenceStates where old.contains(entity) != definition.watch.contains(entity) {
+            fenceStates[entity]?.forget(fence: number)
             truth.forget(number, of: entity)
-            guard definition.watch.contains(entity), let last = memory.lastTime else { continue }
+            guard definition.watch.contains(entity), let last = fenceState.lastTime else { continue }
             own.joined[entity] = last.adding(milliseconds: 1)
         }
         fences[number] = own
@@ -130,8 +130,8 @@ struct OwnFenceCourse {
 
     mutating func delete(_ number: Int32) {
         fences[number] = nil
-        for entity in memories.keys {
-            memories[entity]?.forget(fence: number)
+        for entity in fenceStates.keys {
+            fenceStates[entity]?.forget(fence: number)
             truth.forget(number, of: entity)
         }
         buildSet()

@@ -7,7 +7,7 @@ internal import TrackModel
 /// What the agent must find by the vehicle's own fences, process by process: from what the disk has at the start, the fixes of
 /// this process and the changes of fences in it.
 ///
-/// A process reads the points of the ring that are newer than its memory, if the disk gives them in time. Nobody outside
+/// A process reads the points of the ring that are newer than its fence state, if the disk gives them in time. Nobody outside
 /// knows whether it did, so there is one course with these points and one without; a course that does not fit what the agent
 /// does is dropped, and one must be left.
 struct OwnFenceModel {
@@ -41,15 +41,15 @@ struct OwnFenceModel {
 
     // MARK: Processes
 
-    /// `memories`: by entity, of the journal; `ring`: the points that stand in it.
+    /// `fenceStates`: by entity, of the journal; `ring`: the points that stand in it.
     mutating func processStarts(
-        _ file: LoadedLocalFences, memories: [String: EntityFenceState], ring: [PointOnDisk]
+        _ file: LoadedLocalFences, fenceStates: [String: EntityFenceState], ring: [PointOnDisk]
     ) throws(Violation) {
         processEnds()
         self.ring = ring
         (gates, gatesEntity) = (FixGates(options: options), nil)
         isUnreadable = file.unreadable != nil
-        try opened(file, memories)
+        try opened(file, fenceStates)
     }
 
     mutating func processEnds() {
@@ -61,17 +61,18 @@ struct OwnFenceModel {
     mutating func fileRead(_ file: LoadedLocalFences) throws(Violation) {
         guard isUnreadable, file.unreadable == nil else { return }
         isUnreadable = false
-        let memories = courses.first?.memories ?? [:]
+        let fenceStates = courses.first?.fenceStates ?? [:]
         let entity = entity
-        try opened(file, memories)
+        try opened(file, fenceStates)
         if let entity {
             for index in courses.indices { courses[index].started(entity) }
         }
     }
 
-    private mutating func opened(_ file: LoadedLocalFences, _ memories: [String: EntityFenceState]) throws(Violation) {
+    private mutating func opened(_ file: LoadedLocalFences, _ fenceStates: [String: EntityFenceState]) throws(Violation)
+    {
         var fences: [Int32: OwnFence] = [:]
-        var memories = memories
+        var fenceStates = fenceStates
         if file.unreadable == nil {
             guard file.damage == nil else { throw broken("the file of fences was damaged: \(file.damage ?? "")") }
             for number in file.fences.numbers { fences[number] = file.fences[number].map(OwnFence.init) }
@@ -82,13 +83,13 @@ struct OwnFenceModel {
             }
             kept = DurableStateModel(back)
             nextFence = file.nextFence
-            for entity in memories.keys {
-                for pair in memories[entity]?.pairs ?? [] where fences[pair.fence] == nil {
-                    memories[entity]?.forget(fence: pair.fence)
+            for entity in fenceStates.keys {
+                for pair in fenceStates[entity]?.pairs ?? [] where fences[pair.fence] == nil {
+                    fenceStates[entity]?.forget(fence: pair.fence)
                 }
             }
         }
-        courses = [OwnFenceCourse(fences: fences, memories: memories, way)]
+        courses = [OwnFenceCourse(fences: fences, fenceStates: fenceStates, way)]
     }
 
     // MARK: Fixes
@@ -97,12 +98,12 @@ struct OwnFenceModel {
         if gatesEntity == name { gates.restart() } else { (gates, gatesEntity) = (FixGates(options: options), name) }
         entity = name
         for index in courses.indices { courses[index].started(name) }
-        guard !isUnreadable, courses.contains(where: { $0.memories[name]?.lastTime != nil }),
+        guard !isUnreadable, courses.contains(where: { $0.fenceStates[name]?.lastTime != nil }),
             replayed.insert(name).inserted
         else { return }
         var others: [OwnFenceCourse] = []
         for course in courses.prefix(Self.mostCourses / 2) {
-            guard let last = course.memories[name]?.lastTime else { continue }
+            guard let last = course.fenceStates[name]?.lastTime else { continue }
             let points = ring.filter { $0.entity == name && $0.fix.time > last }
             guard !points.isEmpty else { continue }
             var with = course

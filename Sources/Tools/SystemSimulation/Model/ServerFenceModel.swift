@@ -17,7 +17,7 @@ struct ServerFenceModel {
     }
 
     private struct Case {
-        var memory = EntityFenceState()
+        var fenceState = EntityFenceState()
         /// Fences of the server alone that changed while it judged: nobody knows which of both it took.
         var unsure: Set<Int32> = []
     }
@@ -115,15 +115,16 @@ struct ServerFenceModel {
     /// The server goes on from the same places.
     private mutating func compareMemory(_ batch: IngestBatch, hasRepeated: Bool) throws(Violation) {
         guard let bytes = batch.fences, bytes.count > 1, let this = cases[batch.entity], this.unsure.isEmpty,
-            let memory = try? EntityFenceState(encoded: Array(bytes.dropFirst(2 + 16 * Int(bytes[1])))),
-            memory != this.memory
+            let fenceState = try? EntityFenceState(encoded: Array(bytes.dropFirst(2 + 16 * Int(bytes[1])))),
+            fenceState != this.fenceState
         else { return }
         // The batch names fences for its repeated points. The server judges the new points as well then, and no fence is near them.
-        if hasRepeated, [memory, this.memory].allSatisfy({ $0.pairs.isEmpty && $0.overspeed == nil }) {
-            cases[batch.entity]?.memory = memory
+        if hasRepeated, [fenceState, this.fenceState].allSatisfy({ $0.pairs.isEmpty && $0.overspeed == nil }) {
+            cases[batch.entity]?.fenceState = fenceState
             return
         }
-        throw broken("the server remembers \(memory) of \(batch.entity), and it is \(this.memory); \(words(batch))")
+        throw broken(
+            "the server remembers \(fenceState) of \(batch.entity), and it is \(this.fenceState); \(words(batch))")
     }
 
     private func words(_ batch: IngestBatch) -> String {
@@ -171,20 +172,20 @@ struct ServerFenceModel {
         let scope = AlarmScope(service: batch.service.rawValue, entity: entity, source: .server)
         for point in ordered {
             guard let set = sets.last(where: { $0.after < point.fix.time }) else { continue }
-            if let newest = this.memory.lastTime, newest <= set.after {
+            if let newest = this.fenceState.lastTime, newest <= set.after {
                 if set.beginsAnew {
-                    this.memory.beginAnew()
+                    this.fenceState.beginAnew()
                     truth.forget(entity)
                 }
                 for fence in set.fresh {
-                    this.memory.forget(fence: fence)
+                    this.fenceState.forget(fence: fence)
                     truth.forget(fence, of: entity)
                     this.unsure.remove(fence)
                 }
             }
             var alarms: [FenceAlarm] = []
             let (judged, plans) = (FencePoint(point), FenceSet(set.fences.map(\.plan)))
-            if judge.judge(judged, of: &this.memory, by: plans, into: &alarms) == .judged {
+            if judge.judge(judged, of: &this.fenceState, by: plans, into: &alarms) == .judged {
                 if !hasTwoWays { try truth.judged(judged, of: entity, by: set.fences, alarms[...]) }
             }
             expected += alarms.map { (AlarmKey($0, in: scope), $0) }
