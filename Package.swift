@@ -129,7 +129,9 @@ let shared: [Target] = [
 
 let agent: [Target] = [
     .room("AgentLogic", in: "Agent", "TrackModel", "Geodesy"),
-    .room("LocalFences", in: "Agent", "AgentLogic", "FenceJSON", "Geodesy", "Geofencing", "JSON", "TrackModel"),
+    .room(
+        "LocalFences", in: "Agent", "AgentLogic", "FenceDelivery", "FenceJSON", "Geodesy", "Geofencing", "JSON",
+        "TrackModel"),
     .room("DiskRing", in: "Agent", settings: door, "TrackModel", "Compression"),
     .room("AlarmLog", in: "Agent", "JSON", "DiskRing", "TrackModel", "Compression"),
     .room("GNSSFeed", in: "Agent", settings: door, "CGPS", "AgentLogic", "TrackModel"),
@@ -300,7 +302,8 @@ let tests: [Target] = [
     .tests(of: "GeoPackageFile", "FenceFiles", "Geodesy", "JSON", "ProgramTestKit"),
     .tests(of: "AgentLogic", "TrackModel", "TrackTestKit"),
     .tests(
-        of: "LocalFences", "AgentLogic", "AlarmLog", "Geodesy", "Geofencing", "JSON", "DiskRing", "TrackModel",
+        of: "LocalFences", "AgentLogic", "AlarmLog", "FenceDelivery", "Geodesy", "Geofencing", "JSON", "DiskRing",
+        "TrackModel",
         "TrackTestKit"),
     .tests(of: "SecureLink", "ProgramTestKit", "TrackModel", .nioCore, .nioPosix, .nioEmbedded, .nioSSL),
     .tests(of: "HTTPExchange", "ProgramTestKit", "SecureLink", .nioCore, .nioPosix),

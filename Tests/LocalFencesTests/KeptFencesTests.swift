@@ -1,3 +1,4 @@
+import FenceDelivery
 import Geodesy
 import Geofencing
 import Testing
@@ -80,7 +81,7 @@ import TrackTestKit
                     local.join(ExactName(String(repeating: "é", count: entity * 7) + "v\(entity)"), since: time())
                 }
                 own[number] = local
-                var server = ServerFence(fence, since: time(), group: nil)
+                var server = ServerFence(DeliveredFence(fence, since: time(), group: nil))
                 server.revised = time()
                 servers[number] = server
             }

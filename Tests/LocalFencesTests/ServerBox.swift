@@ -1,6 +1,7 @@
 import AgentLogic
 import AlarmLog
 import DiskRing
+import FenceDelivery
 import Geodesy
 import Geofencing
 import TrackModel
@@ -58,12 +59,12 @@ struct ServerBox: JournalingBox {
         perform(machine.gathered(point, cause: nil, isLive: false))
     }
 
-    mutating func deliver(_ delivery: ServerDelivery) throws(FenceRefusal) {
+    mutating func deliver(_ delivery: FenceDelivery) throws(FenceRefusal) {
         adopt(try work(delivery))
     }
 
     /// What the delivery makes of the fences as they are now.
-    mutating func work(_ delivery: ServerDelivery) throws(FenceRefusal) -> ServerFenceWork.Done {
+    mutating func work(_ delivery: FenceDelivery) throws(FenceRefusal) -> ServerFenceWork.Done {
         do throws(FenceRefusal) {
             return try machine.beginDelivery().run(delivery)
         } catch {
@@ -162,18 +163,18 @@ struct ModelServer {
     }
 
     /// What the box gets that has a version; nil: it has the newest.
-    func delivery(from version: UInt64) -> ServerDelivery? {
+    func delivery(from version: UInt64) -> FenceDelivery? {
         guard version != newest, let now = versions[newest] else { return nil }
-        func sent(_ fence: Fence) -> ServerFence {
-            ServerFence(
+        func sent(_ fence: Fence) -> DeliveredFence {
+            DeliveredFence(
                 fence, since: born[fence.id] ?? Timestamp(milliseconds: 0),
                 group: fence.definition.group.map { GroupCode(name: $0, watch: "all") })
         }
         guard version > 0, let before = versions[version] else {
-            return ServerDelivery(version: newest, fences: now.values.map(sent))
+            return FenceDelivery(version: newest, fences: now.values.map(sent))
         }
         let changed = now.values.filter { before[$0.id] != $0 }
-        return ServerDelivery(
+        return FenceDelivery(
             version: newest, base: version, fences: changed.map(sent),
             removed: before.keys.filter { now[$0] == nil })
     }

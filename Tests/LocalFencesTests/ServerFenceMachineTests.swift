@@ -1,6 +1,7 @@
 import AgentLogic
 import AlarmLog
 import DiskRing
+import FenceDelivery
 import Geofencing
 import Testing
 import TrackModel
@@ -15,9 +16,9 @@ import TrackTestKit
         FencePoint(east(second, metres, speed: 4000))
     }
 
-    private static func fence(_ id: Int32 = 1, _ definition: FenceDefinition = circle()) throws -> ServerFence {
+    private static func fence(_ id: Int32 = 1, _ definition: FenceDefinition = circle()) throws -> DeliveredFence {
         let start = Timestamp(milliseconds: 0)
-        return ServerFence(try Fence(id: id, definition, at: start), since: start, group: nil)
+        return DeliveredFence(try Fence(id: id, definition, at: start), since: start, group: nil)
     }
 
     /// In the fence and out of it again.
@@ -29,7 +30,7 @@ import TrackTestKit
 
     @Test func anAlarmHasTheKeyOfTheServersAndTheNumberOfItsPush() throws {
         var box = ServerBox(disk: disk)
-        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        try box.deliver(FenceDelivery(version: 5, fences: [try Self.fence()]))
         drive(&box)
         let alarms = try box.journal.alarms(AlarmQuery(), now: 0).alarms
         #expect(alarms.count == 2 && alarms.allSatisfy { $0.content.type == 3 && $0.content.early != nil })
@@ -53,7 +54,7 @@ import TrackTestKit
         for seed in 0..<20 as Range<UInt64> {
             let disk = DiskSimulation(seed: 1, directories: ["/var", "/var/saker"])
             var box = ServerBox(disk: disk)
-            try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+            try box.deliver(FenceDelivery(version: 5, fences: [try Self.fence()]))
             drive(&box)
             box.gather(Self.point(1000, 700), sequence: 1000)
             if letsGo { box.perform(box.machine.ringLetsGo()) }
@@ -66,7 +67,7 @@ import TrackTestKit
 
     @Test func aProcessThatHasJudgedNothingWritesNoMemory() throws {
         var box = ServerBox(disk: disk)
-        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        try box.deliver(FenceDelivery(version: 5, fences: [try Self.fence()]))
         drive(&box)
         box.start()
         #expect(box.machine.fenceState?.lastTime != nil)
@@ -76,9 +77,9 @@ import TrackTestKit
     /// A disk that refused to be read at the start: the journal has a newer fence state than the file of the fences.
     @Test(arguments: [true, false]) func aJournalThatCouldNotBeReadKeepsItsMemory(stops: Bool) throws {
         var box = ServerBox(disk: disk)
-        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        try box.deliver(FenceDelivery(version: 5, fences: [try Self.fence()]))
         drive(&box)
-        try box.deliver(ServerDelivery(version: 6, base: 5, fences: [try Self.fence(2)]))
+        try box.deliver(FenceDelivery(version: 6, base: 5, fences: [try Self.fence(2)]))
         drive(&box, from: 100)
         let kept = try #require(box.journal.fenceStates.first)
         guard case .read(let bytes) = box.file.read() else {
@@ -95,7 +96,7 @@ import TrackTestKit
     // MARK: Time zones
 
     /// Open on all days from 08:00 to 17:00.
-    private static func office(_ id: Int32 = 1) throws -> ServerFence {
+    private static func office(_ id: Int32 = 1) throws -> DeliveredFence {
         var definition = circle()
         let window = try #require(WeeklyWindow(days: 127, from: 28_800, to: 61_200))
         definition.validity = FenceValidity(windows: [window], zone: .named("Europe/Amsterdam"))
@@ -112,7 +113,7 @@ import TrackTestKit
             first: 3600, changes: [.init(time: Self.point(-86_400, 0).time, seconds: 7200)])
         var box = ServerBox(disk: disk)
         try box.deliver(
-            ServerDelivery(version: 5, fences: [try Self.office()], zones: ["Europe/Amsterdam": zone, "Etc/UTC": .utc]))
+            FenceDelivery(version: 5, fences: [try Self.office()], zones: ["Europe/Amsterdam": zone, "Etc/UTC": .utc]))
         #expect(box.machine.notJudged.isEmpty && box.machine.set.zones == ["Europe/Amsterdam": zone])
         // The next process has it too.
         box.start()
@@ -120,15 +121,15 @@ import TrackTestKit
         #expect(box.told.count == told)
         #expect(box.machine.loggedIn().isEmpty)
         // A difference leaves the zone, and without the fence it goes.
-        try box.deliver(ServerDelivery(version: 6, base: 5, fences: [try Self.fence(2)]))
+        try box.deliver(FenceDelivery(version: 6, base: 5, fences: [try Self.fence(2)]))
         #expect(box.machine.set.zones.count == 1)
-        try box.deliver(ServerDelivery(version: 7, base: 6, fences: [], removed: [1]))
+        try box.deliver(FenceDelivery(version: 7, base: 6, fences: [], removed: [1]))
         #expect(box.machine.set.zones.isEmpty)
     }
 
     @Test func aZoneThatHasNotComeIsAskedForOnceAndInventsNoAlarm() throws {
         var box = ServerBox(disk: disk)
-        try box.deliver(ServerDelivery(version: 5, fences: [try Self.office()]))
+        try box.deliver(FenceDelivery(version: 5, fences: [try Self.office()]))
         #expect(box.machine.notJudged[1]?.contains("Europe/Amsterdam") == true)
         let begin = Self.midnight + 12 * 3600
         for step in 0...6 as ClosedRange<Int64> { box.gather(Self.point(begin + step * 5, 300 - 50 * Double(step))) }
@@ -138,7 +139,7 @@ import TrackTestKit
         #expect(box.machine.loggedIn().isEmpty)
         // The same version again, now with the zone, while the vehicle stands inside.
         try box.deliver(
-            ServerDelivery(version: 5, fences: [try Self.office()], zones: ["Europe/Amsterdam": .utc]))
+            FenceDelivery(version: 5, fences: [try Self.office()], zones: ["Europe/Amsterdam": .utc]))
         #expect(box.machine.notJudged.isEmpty)
         for step in 7...12 as ClosedRange<Int64> { box.gather(Self.point(begin + step * 5, 300 - 50 * Double(step))) }
         let alarms = try box.journal.alarms(AlarmQuery(), now: 0).alarms
@@ -147,7 +148,7 @@ import TrackTestKit
 
     @Test func aSetOfTheEarlierFormatIsRead() throws {
         var box = ServerBox(disk: disk)
-        try box.deliver(ServerDelivery(version: 5, fences: [try Self.office()]))
+        try box.deliver(FenceDelivery(version: 5, fences: [try Self.office()]))
         var bytes = try #require(box.machine.content).encoded
         // Format 1 ends before the number of zones, which is 0 here.
         bytes[0] = 1
@@ -160,9 +161,9 @@ import TrackTestKit
 
     @Test func aPushThatCameFirstIsNotToldAgain() throws {
         var box = ServerBox(disk: disk)
-        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        try box.deliver(FenceDelivery(version: 5, fences: [try Self.fence()]))
         var other = ServerBox(disk: DiskSimulation(seed: 2, directories: ["/var", "/var/saker"]))
-        try other.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        try other.deliver(FenceDelivery(version: 5, fences: [try Self.fence()]))
         drive(&other)
         let enter = try #require(try other.journal.alarms(AlarmQuery(), now: 0).alarms.first).content
         var push = enter
@@ -176,7 +177,7 @@ import TrackTestKit
         var box = ServerBox(disk: disk)
         box.gather(Self.point(0, 300))
         box.isHanging = true
-        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        try box.deliver(FenceDelivery(version: 5, fences: [try Self.fence()]))
         #expect(box.isWaitingForDisk && box.machine.toldVersion == 5)
         drive(&box, from: 5)
         #expect(box.told.isEmpty && box.applied.isEmpty)
@@ -188,7 +189,7 @@ import TrackTestKit
     @Test func aDiskThatDoesNotAnswerHoldsNothingBack() throws {
         var box = ServerBox(disk: disk)
         box.isHanging = true
-        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        try box.deliver(FenceDelivery(version: 5, fences: [try Self.fence()]))
         drive(&box)
         box.perform(box.machine.patienceEnded())
         #expect(box.applied.map(\.isRemembered) == [false] && box.told.count == 2)
@@ -203,7 +204,7 @@ import TrackTestKit
     @Test func aDiskThatRefusesIsTriedAgain() throws {
         var box = ServerBox(disk: disk)
         disk.faults = [DiskFault([.write], times: 1, number: 28)]
-        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        try box.deliver(FenceDelivery(version: 5, fences: [try Self.fence()]))
         #expect(box.applied.map(\.isRemembered) == [false])
         box.perform(box.machine.saving { $0.timerFired(.retry, now: 0) })
         #expect(box.machine.saving.standing == .durable)
@@ -215,17 +216,17 @@ import TrackTestKit
 
     @Test func aDifferenceToAnotherVersionIsRefusedAndEverythingAskedFor() throws {
         var box = ServerBox(disk: disk)
-        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        try box.deliver(FenceDelivery(version: 5, fences: [try Self.fence()]))
         #expect(throws: FenceRefusal.self) {
-            try box.deliver(ServerDelivery(version: 9, base: 7, fences: []))
+            try box.deliver(FenceDelivery(version: 9, base: 7, fences: []))
         }
         #expect(box.machine.toldVersion == 0 && box.machine.set.version == 5)
         drive(&box)
         #expect(box.told.count == 2)
-        try box.deliver(ServerDelivery(version: 9, fences: []))
+        try box.deliver(FenceDelivery(version: 9, fences: []))
         #expect(box.machine.toldVersion == 9 && box.machine.set.fences.isEmpty)
         let tooMany = try (1...10_001).map { try Self.fence(Int32($0)) }
-        #expect(throws: FenceRefusal.self) { try box.deliver(ServerDelivery(version: 10, fences: tooMany)) }
+        #expect(throws: FenceRefusal.self) { try box.deliver(FenceDelivery(version: 10, fences: tooMany)) }
         #expect(box.machine.set.version == 9)
     }
 
@@ -233,9 +234,9 @@ import TrackTestKit
         var box = ServerBox(disk: disk)
         for second in 0...9 as ClosedRange<Int64> { box.gather(Self.point(second, 0)) }
         // The server's clock has seen it come before the newest point.
-        let fence = ServerFence(
+        let fence = DeliveredFence(
             try Fence(id: 1, circle(), at: Self.point(3, 0).time), since: Self.point(3, 0).time, group: nil)
-        try box.deliver(ServerDelivery(version: 5, fences: [fence]))
+        try box.deliver(FenceDelivery(version: 5, fences: [fence]))
         for second in 10...19 as ClosedRange<Int64> { box.gather(Self.point(second, 0)) }
         #expect(box.told.isEmpty)
     }
@@ -245,14 +246,14 @@ import TrackTestKit
     @Test(arguments: [(1, true), (20, false)] as [(Int64, Bool)])
     func aFenceOfAVersionThatJudgedNothingIsNewInTheNextOne(made: Int64, isKnown: Bool) throws {
         var box = ServerBox(disk: disk)
-        try box.deliver(ServerDelivery(version: 4, fences: isKnown ? [try Self.fence()] : []))
+        try box.deliver(FenceDelivery(version: 4, fences: isKnown ? [try Self.fence()] : []))
         box.gather(Self.point(10, 300))
-        func fence(since second: Int64) throws -> ServerFence {
-            ServerFence(
+        func fence(since second: Int64) throws -> DeliveredFence {
+            DeliveredFence(
                 try Fence(id: 1, circle(), at: Self.point(made, 0).time), since: Self.point(second, 0).time, group: nil)
         }
-        try box.deliver(ServerDelivery(version: 5, base: 4, fences: [try fence(since: made)]))
-        try box.deliver(ServerDelivery(version: 6, base: 5, fences: [try fence(since: 100)]))
+        try box.deliver(FenceDelivery(version: 5, base: 4, fences: [try fence(since: made)]))
+        try box.deliver(FenceDelivery(version: 6, base: 5, fences: [try fence(since: 100)]))
         for second in 3...30 as ClosedRange<Int64> {
             box.gather(Self.point(second * 5, 300 - 50 * Double(second % 12)))
         }
@@ -261,7 +262,7 @@ import TrackTestKit
 
     @Test func anotherEntityOrServiceBeginsWithoutASet() throws {
         var box = ServerBox(disk: disk)
-        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        try box.deliver(FenceDelivery(version: 5, fences: [try Self.fence()]))
         box.perform(box.machine.runs(as: "van_08", service: 7))
         #expect(box.machine.toldVersion == 0)
         drive(&box)
@@ -276,7 +277,7 @@ import TrackTestKit
 
     @Test func aStateBelongsToItsService() throws {
         var box = ServerBox(disk: disk)
-        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        try box.deliver(FenceDelivery(version: 5, fences: [try Self.fence()]))
         box.gather(Self.point(0, 300))
         box.gather(Self.point(1, 290))
         box.perform(box.machine.runs(as: ServerBox.entity, service: 8))
@@ -291,7 +292,7 @@ import TrackTestKit
     @Test func timeThatBeganAnewIsJudgedByTheSameSet() throws {
         var box = ServerBox(disk: disk)
         box.gather(Self.point(90_000, 300))
-        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        try box.deliver(FenceDelivery(version: 5, fences: [try Self.fence()]))
         drive(&box)
         #expect(box.told.count == 2)
         let first = Self.point(0, 0).time
@@ -304,7 +305,7 @@ import TrackTestKit
         func time(_ second: Int64) -> Timestamp { Self.point(second, 0).time }
         for (step, version) in ([3, 4, 5] as [UInt64]).enumerated() {
             box.gather(Self.point(Int64(step) * 100 + 1, 300))
-            try box.deliver(ServerDelivery(version: version, fences: [try Self.fence()]))
+            try box.deliver(FenceDelivery(version: version, fences: [try Self.fence()]))
         }
         let uses = box.machine.newest
         #expect(uses.uses(from: time(0), through: time(1)) == [])
@@ -324,10 +325,10 @@ import TrackTestKit
         var box = ServerBox(disk: disk)
         for (second, version) in [(1, 3), (100, 4), (200, 5)] as [(Int64, UInt64)] {
             box.gather(Self.point(second, 300))
-            try box.deliver(ServerDelivery(version: version, fences: [try Self.fence()]))
+            try box.deliver(FenceDelivery(version: version, fences: [try Self.fence()]))
         }
         // This version has judged no point.
-        try box.deliver(ServerDelivery(version: 6, fences: [try Self.fence()]))
+        try box.deliver(FenceDelivery(version: 6, fences: [try Self.fence()]))
         #expect(box.machine.newest.uses.map(\.version) == [3, 4, 6])
         #expect(box.machine.newest.uses.map(\.base) == [0, 3, 4])
     }
@@ -335,15 +336,15 @@ import TrackTestKit
     /// The file has the fence state of the moment at which the fences came, the journal that of the last alarm or note.
     @Test func aProcessGoesOnFromTheNewerMemory() throws {
         var box = ServerBox(disk: disk)
-        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        try box.deliver(FenceDelivery(version: 5, fences: [try Self.fence()]))
         box.gather(Self.point(0, 300))
-        try box.deliver(ServerDelivery(version: 6, base: 5, fences: []))
+        try box.deliver(FenceDelivery(version: 6, base: 5, fences: []))
         box.gather(Self.point(5, 0))
         // The journal's is newer.
         box.start()
         #expect(box.machine.fenceState?.lastTime == Self.point(5, 0).time)
         box.gather(Self.point(6, 10))
-        try box.deliver(ServerDelivery(version: 7, base: 6, fences: []))
+        try box.deliver(FenceDelivery(version: 7, base: 6, fences: []))
         // The file's is newer.
         box.start()
         #expect(box.machine.fenceState?.lastTime == Self.point(6, 0).time)
@@ -353,11 +354,11 @@ import TrackTestKit
 
     @Test func aDeletedFenceHasNobodyInside() throws {
         var box = ServerBox(disk: disk)
-        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence(), try Self.fence(2)]))
+        try box.deliver(FenceDelivery(version: 5, fences: [try Self.fence(), try Self.fence(2)]))
         box.gather(Self.point(0, 300))
         box.gather(Self.point(5, 0))
         #expect(box.machine.insideCount == 2)
-        try box.deliver(ServerDelivery(version: 6, base: 5, fences: [], removed: [1]))
+        try box.deliver(FenceDelivery(version: 6, base: 5, fences: [], removed: [1]))
         #expect(box.machine.insideCount == 1)
         // Nor after a start, before the next point.
         box.start()
@@ -367,8 +368,8 @@ import TrackTestKit
     @Test func theServerIsAskedOnceNearTheEdgeOfTheReach() throws {
         var box = ServerBox(disk: disk)
         let center = Self.point(0, 0).place
-        let reach = ServerReach(center: center, metres: 1000)
-        try box.deliver(ServerDelivery(version: 5, fences: [], reach: reach))
+        let reach = FenceDelivery.Reach(center: center, metres: 1000)
+        try box.deliver(FenceDelivery(version: 5, fences: [], reach: reach))
         box.gather(Self.point(1, 790))
         #expect(box.requests.isEmpty)
         box.gather(Self.point(2, 850))
@@ -376,16 +377,16 @@ import TrackTestKit
         #expect(box.requests == [Self.point(2, 850).place])
         box.gather(Self.point(602, 900))
         #expect(box.requests.count == 2)
-        try box.deliver(ServerDelivery(version: 6, fences: [], reach: reach))
+        try box.deliver(FenceDelivery(version: 6, fences: [], reach: reach))
         box.gather(Self.point(603, 900))
         #expect(box.requests.count == 3)
     }
 
     @Test func whatNoVersionWroteIsNoSet() throws {
         var box = ServerBox(disk: disk)
-        let reach = ServerReach(center: Self.point(0, 0).place, metres: 7)
+        let reach = FenceDelivery.Reach(center: Self.point(0, 0).place, metres: 7)
         box.gather(Self.point(1, 0))
-        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence(), try Self.fence(2)], reach: reach))
+        try box.deliver(FenceDelivery(version: 5, fences: [try Self.fence(), try Self.fence(2)], reach: reach))
         let (set, bytes) = (box.machine.newest, box.machine.newest.encoded)
         #expect(try ServerFenceSet(encoded: bytes) == set)
         for length in 0..<bytes.count {

@@ -65,7 +65,8 @@ package struct DeliveredFence: Hashable, Sendable {
         group = fence.definition.group.map { GroupCode(name: $0, watch: fence.definition.watch.scope) }
     }
 
-    init(_ fence: Fence, since: Timestamp, group: GroupCode?) {
+    /// `fence`: as the vehicle has it.
+    package init(_ fence: Fence, since: Timestamp, group: GroupCode?) {
         self.fence = fence
         self.since = since
         self.group = group

@@ -102,7 +102,7 @@ final class FenceDeliveryQueue {
     /// On any thread.
     private static func run(_ work: ServerFenceWork, _ delivery: PackedFenceDelivery) -> Outcome {
         do throws(FenceDeliveryError) {
-            let delivery = ServerDelivery(try delivery.unpacked())
+            let delivery = try delivery.unpacked()
             do throws(FenceRefusal) {
                 return .success(try work.run(delivery))
             } catch {
@@ -123,16 +123,6 @@ final class FenceDeliveryQueue {
     }
 
     func shutDown() { forget() }
-}
-
-extension ServerDelivery {
-    init(_ delivery: FenceDelivery) {
-        self.init(
-            version: delivery.version, base: delivery.base,
-            fences: delivery.fences.map { ServerFence($0.fence, since: $0.since, group: $0.group) },
-            removed: delivery.removed,
-            reach: delivery.reach.map { ServerReach(center: $0.center, metres: $0.metres) }, zones: delivery.zones)
-    }
 }
 
 /// By which versions of the server's fences the gathered points of an entity were judged: what the link tells the server.

@@ -1,3 +1,4 @@
+package import FenceDelivery
 internal import Geodesy
 package import Geofencing
 package import TrackModel
@@ -6,7 +7,7 @@ package import TrackModel
 /// that point. It judges nothing.
 package struct ServerFenceSet: Hashable, Sendable {
     package struct Limits: Hashable, Sendable {
-        package var fences = 10_000
+        package var fences = FenceDelivery.mostFences
         /// Of all fences together.
         package var vertices = 200_000
         /// Versions that are remembered because points wait that they judged.
@@ -22,7 +23,7 @@ package struct ServerFenceSet: Hashable, Sendable {
     package private(set) var fences = Kept<ServerFence>()
     /// In the order of their times; never empty when there is a set.
     package private(set) var uses: [VersionUse] = []
-    package private(set) var reach: ServerReach?
+    package private(set) var reach: FenceDelivery.Reach?
     /// What the time zones of the fences stand for at the server. Another database may differ, and vehicle and server would
     /// tell other alarms.
     package private(set) var zones: [String: ZoneOffsets] = [:]
@@ -35,7 +36,7 @@ package struct ServerFenceSet: Hashable, Sendable {
     }
 
     mutating func restore(
-        _ version: UInt64, _ fences: Kept<ServerFence>, _ uses: [VersionUse], _ reach: ServerReach?,
+        _ version: UInt64, _ fences: Kept<ServerFence>, _ uses: [VersionUse], _ reach: FenceDelivery.Reach?,
         _ fenceState: EntityFenceState, _ zones: [String: ZoneOffsets]
     ) {
         (self.version, self.fences, self.uses, self.reach, self.fenceState) = (version, fences, uses, reach, fenceState)
@@ -61,7 +62,7 @@ package struct ServerFenceSet: Hashable, Sendable {
     /// What a delivery makes of the fences of this set. It may take seconds.
     ///
     /// - Throws: ``FenceRefusal`` when the delivery follows another version, or is too much for the box.
-    func adding(_ delivery: ServerDelivery, limits: Limits = Limits()) throws(FenceRefusal) -> ServerFenceArrival {
+    func adding(_ delivery: FenceDelivery, limits: Limits = Limits()) throws(FenceRefusal) -> ServerFenceArrival {
         guard delivery.base == 0 || delivery.base == version else {
             throw FenceRefusal(
                 .text, "fences of version \(delivery.version) follow version \(delivery.base), and there is \(version)")
@@ -69,7 +70,8 @@ package struct ServerFenceSet: Hashable, Sendable {
         var new = ServerFenceArrival(
             version: delivery.version, reach: delivery.reach, fences: delivery.base == 0 ? Kept() : fences)
         for number in delivery.removed { new.fences[number] = nil }
-        for fence in delivery.fences {
+        for delivered in delivery.fences {
+            let fence = ServerFence(delivered)
             new.fences[fence.number] = fence
             new.times.append(times(of: fence))
         }
@@ -162,8 +164,8 @@ package struct ServerFence: KeepableFence {
     /// The server makes it of everybody whom the fence watches; nil: the fence is in no group.
     let group: GroupCode?
 
-    package init(_ fence: Fence, since: Timestamp, group: GroupCode?) {
-        (self.fence, self.since, self.group) = (fence, since, group)
+    init(_ delivered: DeliveredFence) {
+        (fence, since, group) = (delivered.fence, delivered.since, delivered.group)
         revised = fence.revisedAt
     }
 
@@ -281,9 +283,9 @@ extension ServerFenceSet {
         let hasReach: UInt8 = try rest.integer()
         let (latitude, longitude): (Int32, Int32) = (try rest.integer(), try rest.integer())
         let metres: UInt32 = try rest.integer()
-        var reach: ServerReach?
+        var reach: FenceDelivery.Reach?
         if hasReach != 0, let center = Coordinate(latitudeE7: latitude, longitudeE7: longitude) {
-            reach = ServerReach(center: center, metres: metres)
+            reach = FenceDelivery.Reach(center: center, metres: metres)
         }
         var uses: [VersionUse] = []
         for _ in 0..<(try rest.integer(UInt32.self)) {
