@@ -1,4 +1,5 @@
 package import AgentControl
+internal import FenceDelivery
 internal import FenceJSON
 internal import Geodesy
 internal import Geofencing

@@ -1,4 +1,5 @@
 package import AgentLogic
+internal import FenceDelivery
 internal import Geodesy
 package import Geofencing
 package import TrackModel

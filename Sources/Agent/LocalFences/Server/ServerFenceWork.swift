@@ -1,5 +1,5 @@
 package import FenceDelivery
-package import Geofencing
+internal import Geofencing
 package import TrackModel
 
 /// Points that are later than `after` were judged by this version, up to the next use.
