@@ -108,7 +108,7 @@ let shared: [Target] = [
     .room("AgentControl", in: "Shared", "JSON", "LocalSocket", "Varlink", "TrackModel", .nioCore),
     .room("Terminal", in: "Shared", "TrackModel", .arguments),
     .room("Diagnosing", in: "Shared", "JSON", "Terminal", .nioCore, .nioPosix),
-    .room("Systemd", in: "Shared", settings: door, .log),
+    .room("Systemd", in: "Shared", settings: door, "TrackModel", .log),
     .room("DirectoryAccess", in: "Shared"),
     .room("SecureLink", in: "Shared", settings: door, "COpenSSL", "DirectoryAccess", "TrackModel", .nioCore, .nioPosix),
     .room("HTTPExchange", in: "Shared", "SecureLink", .nioCore),

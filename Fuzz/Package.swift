@@ -85,7 +85,7 @@ let package = Package(
             "ServerRuntime", in: "Server",
             ["ConfigurationFile", "MetricsText", "Ingest", "TrackModel", "TrackStore", "WebAPI", .log],
             only: ["Configuration/ServerConfiguration.swift", "Configuration/ServerConfiguration+Reading.swift"]),
-        .room("Systemd", in: "Shared", [.log]),
+        .room("Systemd", in: "Shared", ["TrackModel", .log]),
         .room("FenceJudging", in: "Server", ["FenceJSON", "Geofencing", "TrackStore", "TrackModel"]),
         .room(
             "Ingest", in: "Server",

@@ -25,6 +25,14 @@ import Testing
                 == "2026-11-21T10:00:00Z info  a\\nb\\u{1b}[2J\\u{7f}\\u{85}\\u{2028}\\u{202e} k\\n=v\\u{d}\n")
     }
 
+    @Test func whatNobodySeesIsEscaped() {
+        #expect(
+            line("a\u{3164}\u{2800}\u{34f}b", ["k\u{ffa0}": "\u{115f}"])
+                == "2026-11-21T10:00:00Z info  a\\u{3164}\\u{2800}\\u{34f}b k\\u{ffa0}=\\u{115f}\n")
+        // Of scripts and emoji only the joiners are escaped.
+        #expect(line("न\u{94d}\u{fe0f}é京") == "2026-11-21T10:00:00Z info  न\u{94d}\u{fe0f}é京\n")
+    }
+
     @Test(arguments: [("", "\"\""), ("a=b", "\"a=b\""), ("say \"hi\"", "\"say \\\"hi\\\"\""), ("a\\b", "\"a\\\\b\"")])
     func ambiguousValuesAreQuoted(value: String, shown: String) {
         #expect(ReadableText.quotedIfNeeded(value) == shown)

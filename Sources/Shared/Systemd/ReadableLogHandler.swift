@@ -1,10 +1,11 @@
 internal import Glibc
 package import Logging
+internal import TrackModel
 
 /// Writes swift-log messages for a person at a terminal or in a file: `2026-11-21T10:00:00Z info  link lost reason="no
 /// route"`.
 ///
-/// Each event is one line, whatever the values hold: control and direction characters are escaped, and a line ends
+/// Each event is one line, whatever the values hold: what controls a terminal or is hidden is escaped, and a line ends
 /// after 4 KiB. When a terminal or pipe does not take a line at once, the line is lost, and ``SystemLog/lostMessages``
 /// counts it. Logging never stops the program.
 package struct ReadableLogHandler: LogHandler {
@@ -106,8 +107,10 @@ enum ReadableText {
         return "\"\(escaped(quoted))\""
     }
 
+    /// All that Unicode calls control and format, and what else nobody sees.
     static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
+        if scalar.isHidden { return true }
+        return switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator: true
         default: false
         }
