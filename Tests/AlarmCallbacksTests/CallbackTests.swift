@@ -47,18 +47,43 @@ import TrackStore
         #expect(machine.begin(services(1...60), at: now) == services(39...46))
     }
 
-    @Test func questionsToNameServersAreCountedForEachService() {
-        var lookups = NameLookups()
+    @Test func aServiceHasAPlaceWhileManyOthersFillTheirs() {
+        var places = ServicePlaces(5, ofService: 3, shared: 3)
+        let services = services(1...5)
+        for _ in 0..<3 { #expect(places.begin(of: services[0]) == nil) }
+        #expect(places.begin(of: services[0]) == .service)
+        // No second place any more, and a first one for two services.
+        #expect(places.begin(of: services[1]) == nil)
+        #expect(places.begin(of: services[1]) == .all)
+        #expect(places.begin(of: services[2]) == nil)
+        #expect(places.begin(of: services[3]) == .all)
+        // Whoever has no place gives none back.
+        places.end(of: services[4])
+        #expect(places.begin(of: services[3]) == .all)
+        places.end(of: services[0])
+        #expect(places.begin(of: services[0]) == .all)
+        #expect(places.begin(of: services[3]) == nil)
+        for service in [0, 0, 1, 2, 3] { places.end(of: services[service]) }
+        #expect(places == ServicePlaces(5, ofService: 3, shared: 3))
+    }
+
+    @Test func checksAndQuestionsOfManyServicesRefuseNoOther() {
+        // As many services as wish, whose servers are silent.
+        var (checks, lookups) = (CallbackRules.checks, NameLookups())
         for service in services(1...40) {
-            for _ in 0..<2 { _ = lookups.begin(of: service, host: "a.example") }
+            for _ in 0..<3 {
+                _ = checks.begin(of: service)
+                _ = lookups.begin(of: service, host: "a.example")
+            }
         }
-        // 32 services have two each, and all 64 are under way.
+        let other = services(50...50)[0]
+        #expect(checks.begin(of: other) == nil)
+        #expect(lookups.begin(of: other, host: "b.example") == nil)
         #expect(lookups.begin(of: services(1...1)[0], host: "a.example")?.contains("a.example") == true)
-        #expect(lookups.begin(of: services(50...50)[0], host: "b.example")?.contains("b.example") == true)
-        lookups.end(of: services(1...1)[0])
-        #expect(lookups.begin(of: services(50...50)[0], host: "b.example") == nil)
-        lookups.end(of: services(60...60)[0])
-        #expect(lookups.begin(of: services(51...51)[0], host: "b.example") != nil)
+        for service in services(60...99) { _ = lookups.begin(of: service, host: "a.example") }
+        #expect(lookups.begin(of: services(100...100)[0], host: "b.example")?.contains("b.example") == true)
+        lookups.end(of: other)
+        #expect(lookups.begin(of: services(100...100)[0], host: "b.example") == nil)
     }
 
     @Test func eachServiceHasItsTurnAndNoneHasTwoAtOnce() {

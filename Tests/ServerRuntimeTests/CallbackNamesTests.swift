@@ -37,7 +37,7 @@ import TrackStore
                 [], to: CallbackTarget(url: "http://silent\(number).invalid/", secret: "secret"), of: owner)
             #expect(answer != .taken)
         }
-        #expect(silent.asked <= NameLookups.ofService)
+        #expect(silent.asked <= NameLookups.limits.ofService)
         // The same service with an address, and another one, are served.
         let receiver = try await CallbackReceiver()
         let patient = CallbackClient(names: names, now: { now }, patience: .seconds(120))

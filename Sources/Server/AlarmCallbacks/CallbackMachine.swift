@@ -121,10 +121,45 @@ package enum CallbackRules {
     package static let answerBytes = 16_384
     /// Addresses of a name that are tried in one request.
     package static let addresses = 3
-    /// Checks of URLs at the same time.
-    package static let checks = 16
-    /// Of these for one service.
-    package static let checksOfService = 2
+    /// Checks of URLs at the same time: one costs 1 MB, with TLS.
+    package static let checks = ServicePlaces(64, ofService: 2, shared: 16)
+}
+
+/// Work that another one's server can hold up, and for which services it is done. Each service can have one place while others
+/// fill theirs, because second places of services end where `shared` are taken. No I/O, no clock.
+package struct ServicePlaces: Hashable, Sendable {
+    /// Who has all the places that a newcomer would need.
+    package enum Refusal: Hashable, Sendable {
+        case service
+        case all
+    }
+
+    package let count: Int
+    package let ofService: Int
+    /// Second and further places of services are given while fewer than so many are taken.
+    package let shared: Int
+    private var taken: [ServiceID: Int] = [:]
+    private var total = 0
+
+    package init(_ count: Int, ofService: Int, shared: Int) {
+        (self.count, self.ofService, self.shared) = (count, ofService, shared)
+    }
+
+    /// Nil: the service has a place, and ``end(of:)`` must follow.
+    package mutating func begin(of service: ServiceID) -> Refusal? {
+        let known = taken[service, default: 0]
+        guard known < ofService else { return .service }
+        guard total < (known == 0 ? count : shared) else { return .all }
+        taken[service] = known + 1
+        total += 1
+        return nil
+    }
+
+    package mutating func end(of service: ServiceID) {
+        guard let known = taken[service] else { return }
+        taken[service] = known > 1 ? known - 1 : nil
+        total -= 1
+    }
 }
 
 /// What the operator's server said to a request.

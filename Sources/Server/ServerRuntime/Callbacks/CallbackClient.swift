@@ -176,7 +176,7 @@ struct CallbackAuthorities: Hashable, Sendable {
 /// Asks an operator's URL whether it takes alarms, before it is set.
 final class CallbackCheck: Sendable {
     private let client: CallbackClient
-    private let underWay = Mutex<[ServiceID: Int]>([:])
+    private let places = Mutex(CallbackRules.checks)
 
     init(_ client: CallbackClient) { self.client = client }
 
@@ -187,20 +187,12 @@ final class CallbackCheck: Sendable {
         } catch {
             return "url: \(error)"
         }
-        let isFree = underWay.withLock { counts in
-            guard counts.values.reduce(0, +) < CallbackRules.checks,
-                counts[service, default: 0] < CallbackRules.checksOfService
-            else { return false }
-            counts[service, default: 0] += 1
-            return true
+        switch places.withLock({ $0.begin(of: service) }) {
+        case nil: break
+        case .service: return "url: other URLs of this service are being checked now: try again"
+        case .all: return "url: too many URLs are being checked now: try again"
         }
-        guard isFree else { return "url: too many URLs are being checked now: try again" }
-        defer {
-            underWay.withLock { counts in
-                let left = counts[service, default: 0] - 1
-                counts[service] = left > 0 ? left : nil
-            }
-        }
+        defer { places.withLock { $0.end(of: service) } }
         switch await client.send(CallbackBody.check(of: service), to: target, of: service) {
         case .taken: return nil
         case .failed(let reason): return "url: \(reason)"
