@@ -49,7 +49,8 @@ import TrackTestKit
     }
 
     private func fenceJudge(
-        _ store: any FenceStore & ChangeStore, pack: @escaping @Sendable (ServiceFences) async -> ServiceFences = { $0.rebuilt() }
+        _ store: any FenceStore & ChangeStore,
+        pack: @escaping @Sendable (ServiceFences) async -> ServiceFences = { $0.rebuilt() }
     ) -> IngestFenceJudge {
         IngestFenceJudge(
             store, zones: { _ in nil }, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, pack: pack)

@@ -6,7 +6,8 @@ package import TrackStore
 /// these protocols are written once, over ``SQLConnection``: an engine brings transactions, tables and the points.
 package protocol SQLRecordStore:
     ServiceStore, ServiceDeletionStore, DeviceStore, EnrolmentStore, HealthStore, ColumnStore, EntityStore,
-    EntitySearchStore, PushStore, FenceStore, AlarmStore, ChangeStore, CallbackStore, DistrictStore, ExportStore, RouteJobStore
+    EntitySearchStore, PushStore, FenceStore, AlarmStore, ChangeStore, CallbackStore, DistrictStore, ExportStore,
+    RouteJobStore
 {
     var records: RecordState { get }
 

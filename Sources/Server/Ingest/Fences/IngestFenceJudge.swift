@@ -37,7 +37,8 @@ actor IngestFenceJudge {
     var lines = LineBudget()
 
     init(
-        _ store: any FenceStore & ChangeStore, zones: @escaping ZoneTable, logger: Logger, executor: (any TaskExecutor)? = nil,
+        _ store: any FenceStore & ChangeStore, zones: @escaping ZoneTable, logger: Logger,
+        executor: (any TaskExecutor)? = nil,
         output: OutputAllowance.Limits = OutputAllowance.Limits(),
         pack: @escaping @Sendable (ServiceFences) async -> ServiceFences = { $0.rebuilt() }
     ) {

@@ -40,7 +40,8 @@ extension TrackStoreContract {
                 try expect(Set(try await feed.next(at: 70)), is: [.keys(of: service), .keys(of: other)], "two ends")
                 try expect(try await feed.next(at: 1000), is: [.keys(of: other)], "the last end")
             },
-            TrackStoreCheck("a reader without a cursor knows nothing, and one that is far behind is told so") { subject in
+            TrackStoreCheck("a reader without a cursor knows nothing, and one that is far behind is told so") {
+                subject in
                 let (store, service) = try await subject.withService()
                 let kinds: Set<StoreChange.Kind> = [.access, .fences]
                 let first = try await store.changes(of: kinds, after: nil, at: .at(1), limit: 9)
