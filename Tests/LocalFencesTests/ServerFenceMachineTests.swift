@@ -241,8 +241,7 @@ import TrackTestKit
         #expect(box.told.isEmpty)
     }
 
-    /// While the disk hangs no point is judged, and versions are passed over. The server compares the last one with the version before
-    /// them, which lacks the fence. So who is watched since when is what the last one says.
+    /// While the disk hangs, no point is judged and versions are passed over: the last one says who is watched since when.
     @Test(arguments: [(1, true), (20, false)] as [(Int64, Bool)])
     func aFenceOfAVersionThatJudgedNothingIsNewInTheNextOne(made: Int64, isKnown: Bool) throws {
         var box = ServerBox(disk: disk)
