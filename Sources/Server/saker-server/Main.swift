@@ -154,7 +154,7 @@ struct Doctor: AsyncParsableCommand {
 
     func run() async throws {
         let list = await ServerDoctor(configuration: config, beforeStore: WorkingUser.takeForStore).examine()
-        list.print(asJSON: json)
+        list.show(asJSON: json)
         if list.exitCode != 0 { Glibc.exit(list.exitCode) }
     }
 }

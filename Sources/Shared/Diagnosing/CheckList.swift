@@ -27,8 +27,8 @@ package struct CheckList<Subject: CheckSubject>: Hashable, Sendable {
     /// Of a command: 1 when a check failed, else 0.
     package var exitCode: Int32 { count(.failed) > 0 ? 1 : 0 }
 
-    /// Prints the checks for people, in the width of the terminal, or for programs.
-    package func print(asJSON: Bool) {
+    /// Shows the checks to people, in the width of the terminal, or for programs.
+    package func show(asJSON: Bool) {
         guard !asJSON else { return Output.print(json: json.description) }
         for line in lines(width: TerminalSize.columns) { Output.print(line) }
     }

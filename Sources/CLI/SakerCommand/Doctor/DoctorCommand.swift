@@ -47,7 +47,7 @@ struct DoctorCommand: AsyncParsableCommand {
         let examination = Examination(socket: AgentOptions.path(socket), configurationPath: config)
         let facts = await examination.facts()
         let list = CheckList(facts)
-        list.print(asJSON: json)
+        list.show(asJSON: json)
         let code = facts.status == nil ? 3 : list.exitCode
         if code != 0 { Glibc.exit(code) }
     }
