@@ -104,4 +104,20 @@ import TrackTestKit
         #expect(fates(ring, 1...dropped) == [.droppedByBound])
         #expect(fates(ring, (dropped + 1)...number) == [.waiting])
     }
+
+    /// The power goes while the ring takes points with a wrong date. What it has taken may be gone, and no other point.
+    @Test(arguments: 1...12, 1...8 as ClosedRange<UInt64>)
+    func aPowerCutMayTakeWhatHadAWrongDate(calls: Int, seed: UInt64) throws {
+        let ring = try ObservedRing()
+        try ring.gather(1...10)
+        try ring.sync()
+        ring.ledger.expectDisproved(4...6)
+        ring.disk.callsUntilPowerFailure = calls
+        _ = try? ring.cache.clear(entities: nil, from: 4, through: 6, as: .wrongDate, now: ring.now)
+        ring.interrupted(seed: seed)
+        ring.disk.callsUntilPowerFailure = nil
+        try ring.start()
+        #expect(fates(ring, 1...3) == [.waiting])
+        #expect(fates(ring, 7...10) == [.waiting])
+    }
 }

@@ -316,8 +316,8 @@ extension PointModel {
         }
     }
 
-    /// The power went in the middle of an operation: how much of its clear, and of what it dropped to make room, is on the
-    /// disk is open.
+    /// The power went in the middle of an operation. How much of what the operation took is on the disk is open: of its clear, of
+    /// points with a wrong date, and of what it dropped to make room.
     mutating func interrupted(_ cache: DiskRing, _ label: OperationLabel, _ witness: RingFileObserver) {
         // What the disk held comes first, also when this operation was the first that could read it.
         let oldest = hadRead ? waiting : unread + waiting
@@ -326,7 +326,10 @@ extension PointModel {
         for index in unread where unreadClears.contains(where: { matches(index, $0) }) {
             entries[index].mayBeMissing = true
         }
-        guard case .clear(let selection) = label else { return }
-        for index in waiting where matches(index, selection) { entries[index].mayBeMissing = true }
+        var selections = expectedDisproved
+        if case .clear(let selection) = label { selections.append(selection) }
+        for index in waiting where selections.contains(where: { matches(index, $0) }) {
+            entries[index].mayBeMissing = true
+        }
     }
 }
