@@ -64,9 +64,9 @@ import TrackTestKit
         #expect(fates(ring, 401...404) == [.waiting])
     }
 
-    /// A disk error keeps the ring from counting. Then the bound takes the oldest file, and the ring passes over three points behind
-    /// it that nobody has stored.
-    @Test func theBoundExcusesOnlyWhatItTook() throws {
+    /// Points from 1 to the number that is returned, on a disk that kept the ring from counting, until the bound takes the oldest file.
+    /// The model does not observe that operation.
+    private func droppedUnseen() throws -> (ring: ObservedRing, last: Int) {
         let ring = try ObservedRing(limit: 3 * ObservedRing.segmentBytes)
         try ring.gather(1...200)
         try ring.sync()
@@ -78,6 +78,13 @@ import TrackTestKit
             ring.cache.append(
                 entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: ring.now)
         }
+        return (ring, number)
+    }
+
+    /// A disk error keeps the ring from counting. Then the bound takes the oldest file, and the ring passes over three points behind
+    /// it that nobody has stored.
+    @Test func theBoundExcusesOnlyWhatItTook() throws {
+        let ring = try droppedUnseen().ring
         let batch = try #require(ring.cache.read(after: 0, maximumCount: 3, maximumBytes: 1 << 20, now: ring.now))
         ring.cache.acknowledge(through: batch.lastSequence, of: batch.stream, now: ring.now)
         ring.cache.sync(now: ring.now)
@@ -86,23 +93,13 @@ import TrackTestKit
 
     /// The same without the three points.
     @Test func whatTheBoundTookIsExcusedWhileNobodyCounts() throws {
-        let ring = try ObservedRing(limit: 3 * ObservedRing.segmentBytes)
-        try ring.gather(1...200)
-        try ring.sync()
-        ring.ledger.isBlurred = true
-        var number = 200
-        while ring.cache.counters.droppedByBound == 0 {
-            number += 1
-            ring.ledger.choose(try ObservedRing.fix(number), entity: "van", bytes: 1000)
-            ring.cache.append(
-                entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: ring.now)
-        }
+        let (ring, last) = try droppedUnseen()
         let dropped = Int(ring.cache.counters.droppedByBound)
         ring.cache.sync(now: ring.now)
         try ring.observe()
         #expect(!ring.ledger.isBlurred)
         #expect(fates(ring, 1...dropped) == [.droppedByBound])
-        #expect(fates(ring, (dropped + 1)...number) == [.waiting])
+        #expect(fates(ring, (dropped + 1)...last) == [.waiting])
     }
 
     /// The power goes while the ring takes points with a wrong date. What it has taken may be gone, and no other point.

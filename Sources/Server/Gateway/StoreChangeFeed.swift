@@ -3,8 +3,8 @@ import Logging
 import TrackModel
 import TrackStore
 
-/// Reads the change feed of the store, and calls the sessions that a change concerns. Ends the sessions of keys, services and
-/// devices that may not log in any more.
+/// Reads the change feed of the store. Has the sessions that a change concerns read their messages and fences anew, and ends the
+/// sessions of keys, services and devices that may not log in any more.
 ///
 /// This process and others (`saker-server device revoke`, `saker-server push`) change the store, so the gateway asks it.
 final class StoreChangeFeed: Sendable {
@@ -72,7 +72,11 @@ final class StoreChangeFeed: Sendable {
             }
         }
         reader.cursor = found.through
-        if kinds.contains(.access) { try await endSessions(&reader.access) }
+        if kinds.contains(.access) {
+            try await endSessions(reader.access)
+            // Many changes are read one after the other at once: that is one time.
+            if !found.hasMore { reader.access.judged() }
+        }
         return found.hasMore
     }
 
@@ -84,7 +88,7 @@ final class StoreChangeFeed: Sendable {
 
     // MARK: Access
 
-    private func endSessions(_ access: inout ChangedAccess) async throws(TrackStoreError) {
+    private func endSessions(_ access: ChangedAccess) async throws(TrackStoreError) {
         guard !access.isEmpty else { return }
         for service in try await store.deletedServices(among: registry.services.intersection(access.services.keys)) {
             end(registry.links(of: service), "a service was deleted, and its sessions end", service) {
@@ -98,7 +102,6 @@ final class StoreChangeFeed: Sendable {
             ) { $0.keyEnded() }
         }
         for device in access.devices.keys { try await endSessions(of: device) }
-        access.judged()
     }
 
     private func end(

@@ -2,8 +2,8 @@ import SQLDatabase
 package import TrackModel
 package import TrackStore
 
-/// The change feed. Messages and changes of fences have rows of their own, which are kept for longer and tell more; the table
-/// `change` has the rest.
+/// The change feed. Messages and changes of fences have rows of their own, with more content and a longer life; the table `change`
+/// has the rest.
 extension SQLRecordStore {
     package func changes(
         of kinds: Set<StoreChange.Kind>, after cursor: StoreCursor?, at now: Timestamp, limit: Int
@@ -24,7 +24,7 @@ extension SQLRecordStore {
 private struct FeedPosition: Hashable {
     /// The number of a row of `change`.
     var access: Int64?
-    /// Keys whose end had come by then were told. Milliseconds since 1970.
+    /// Keys whose end had come by then were in an earlier answer. Milliseconds since 1970.
     var ends: Int64?
     var message: Int64?
     /// The version of a fence.

@@ -1,12 +1,12 @@
 package import TrackModel
 
-/// The change feed of a store: what anybody has changed, for readers that hold a copy of a record or a session that depends on
-/// it.
+/// The change feed of a store: the changes that any process has made, for readers that keep a copy of a record or a session that
+/// depends on it.
 ///
-/// A change stands in the feed from the commit of its own transaction on. The feed may tell of a change twice and forgets none.
+/// A change stands in the feed from the commit of its own transaction on. A change may be read twice, and none is left out.
 package protocol ChangeStore: Sendable {
-    /// The changes of some kinds after a cursor, at most `limit` of each kind, the changes of a kind in their order. Nil: of a
-    /// reader that knows nothing yet. An access key whose end has come by `now` counts as changed. Costs next to nothing when
+    /// The changes of some kinds after a cursor, at most `limit` of each kind, the changes of a kind in their order. A reader without
+    /// a cursor gets none: see ``StoreChanges/unknown``. An access key whose end has come by `now` counts as changed. Costs next to nothing when
     /// nothing has changed. Throws `.failed` for a cursor that another store made.
     func changes(
         of kinds: Set<StoreChange.Kind>, after cursor: StoreCursor?, at now: Timestamp, limit: Int
@@ -34,8 +34,8 @@ package enum StoreChange: Hashable, Sendable {
 /// An answer of ``ChangeStore``.
 package struct StoreChanges: Sendable {
     package var changes: [StoreChange]
-    /// Kinds of which the store does not know all changes after the cursor: everything of them may have changed. All kinds
-    /// that were asked for when there was no cursor.
+    /// Kinds of which some changes after the cursor are not there any more: everything of these kinds may have changed. Without a
+    /// cursor, all kinds that were asked for.
     package var unknown: Set<StoreChange.Kind>
     /// More changes wait: ask again at once.
     package var hasMore: Bool
@@ -47,7 +47,7 @@ package struct StoreChanges: Sendable {
     }
 }
 
-/// How far a reader has read what a store tells in pieces: see ``ChangeStore`` and ``PushStore``.
+/// How far a reader has read an answer that a store gives in parts: see ``ChangeStore`` and ``PushStore``.
 ///
 /// A store makes its cursors of types of its own, which nobody else can name. So only the store can read a cursor, and a store
 /// that several servers share may keep in it whatever it needs: a number is no promise there, because changes do not become
@@ -92,7 +92,7 @@ package struct PushQueuedNotice: Hashable, Sendable {
         self.entities = entities
     }
 
-    /// Beyond so many targets, names are not told.
+    /// With more targets than this, the notice has no names.
     package static let maximumEntities = 100
 }
 
@@ -117,6 +117,6 @@ package struct FenceChangeNotice: Hashable, Sendable {
         self.entities = entities
     }
 
-    /// Beyond so many entities, names are not told.
+    /// With more entities than this, the notice has no names.
     package static let mostEntities = 100
 }

@@ -1,3 +1,4 @@
+import Ingest
 import Logging
 import Synchronization
 import Testing
@@ -122,5 +123,48 @@ import TrackTestKit
         #expect(lines.all == ["The store cannot tell of changes: one", "The store cannot tell of changes: three"])
         // After the answer that says that there is more, the store is asked at once.
         #expect(sleeps.withLock { $0 } == 4)
+    }
+
+    /// Many messages are queued, so the feed is read 300 times without a pause.
+    private final class BusyStore: StoreDecorator {
+        let inner: any TrackStore
+        private let reads = Mutex(0)
+        /// At which reading keys were judged last.
+        let judged = Mutex(0)
+
+        init(_ inner: any TrackStore) { self.inner = inner }
+
+        func changes(
+            of kinds: Set<StoreChange.Kind>, after cursor: StoreCursor?, at now: Timestamp, limit: Int
+        ) async throws(TrackStoreError) -> StoreChanges {
+            let read = reads.withLock { reads in
+                reads += 1
+                return reads
+            }
+            let changes = read == 1 ? ServiceID(rawValue: 1).map { [StoreChange.keys(of: $0)] } ?? [] : []
+            if read == 330 { withUnsafeCurrentTask { $0?.cancel() } }
+            return StoreChanges(changes: changes, unknown: [], hasMore: read < 300, through: StoreCursor(read))
+        }
+
+        func endedKeys(
+            among uses: Set<AccessKeyUse>, at now: Timestamp
+        ) async throws(TrackStoreError) -> Set<AccessKeyUse> {
+            let read = reads.withLock { $0 }
+            judged.withLock { $0 = read }
+            return []
+        }
+    }
+
+    /// A login may open its session up to a minute after a change, however often the feed is read meanwhile.
+    @Test func aChangeIsJudgedForAMinuteAlsoWhenManyWait() async {
+        let store = BusyStore(TestStore())
+        let registry = SessionRegistry()
+        let feed = StoreChangeFeed(
+            store: store, registry: registry,
+            clones: CloneEnforcement(store: store, registry: registry, lines: SenderLog(logger())),
+            tasks: ServerTasks(sleep: { _ in }), now: { Fixture.now }, logger: logger())
+        let work = Task { await feed.run() }
+        await work.value
+        #expect(store.judged.withLock { $0 } == 330)
     }
 }

@@ -40,7 +40,7 @@ extension TrackStoreContract {
                 try expect(Set(try await feed.next(at: 70)), is: [.keys(of: service), .keys(of: other)], "two ends")
                 try expect(try await feed.next(at: 1000), is: [.keys(of: other)], "the last end")
             },
-            TrackStoreCheck("a reader without a cursor knows nothing, and one that is far behind is told so") {
+            TrackStoreCheck("a reader without a cursor gets kinds as unknown, and others go on from their cursor") {
                 subject in
                 let (store, service) = try await subject.withService()
                 let kinds: Set<StoreChange.Kind> = [.access, .fences]
