@@ -135,6 +135,42 @@ import TrackStore
         #expect((1...2).contains(rounds), "\(rounds)")
     }
 
+    /// Each removal has a line in the log, which tells what is gone.
+    @Test func aSenderThatRemovesWithoutEndIsHeldUp() async throws {
+        let bench = try await Bench()
+        let keys = Caller(service: bench.service, entity: nil)
+        let vehicle = Caller(service: bench.service, entity: "van")
+        func add() async throws {
+            for path in ["entity/addcolumn", "track/addcolumn"] {
+                #expect(try await bench.post(path, "column_key=fuel&column_type=3").status == 0)
+            }
+            #expect(try await bench.post("entity/add", "entity_name=van").status == 0)
+        }
+        let removals = [
+            ("entity/deletecolumn", "column_key"), ("track/deletecolumn", "column_key"),
+            ("entity/delete", "entity_name"),
+        ]
+        try await add()
+        bench.router.changeLimiter.charge(999_997, to: keys, at: Bench.now)
+        for status: Int64 in [0, 401] {
+            for (path, parameter) in removals {
+                let value = parameter == "column_key" ? "fuel" : "van"
+                #expect(try await bench.post(path, "\(parameter)=\(value)").status == status, "\(path)")
+            }
+            // What is made is no removal.
+            if status == 0 { try await add() }
+        }
+        bench.router.changeLimiter.charge(1997, to: vehicle, at: Bench.now)
+        for status in [0, 401] {
+            for (path, parameter) in removals {
+                let answer = await bench.router.call(
+                    service: bench.service, entity: "van", path: path,
+                    parameters: [parameter: parameter == "column_key" ? "fuel" : "van"], policy: .service)
+                #expect(answer.status == status, "\(path)")
+            }
+        }
+    }
+
     @Test func aVehicleThatChangesItsEntityAgainAndAgainIsHeldUp() async throws {
         let bench = try await Bench()
         try await bench.upload("van", [try point(1_772_677_800, 30, 104)])

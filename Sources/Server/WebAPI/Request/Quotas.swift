@@ -4,8 +4,9 @@ import Synchronization
 import TrackModel
 import TrackStore
 
-/// How fast one sender may change what the store keeps for 30 days after the change: a fence as it was, and whom it watched.
-/// Without a bound a sender that changes one fence again and again fills the disk, although his fences are few. Counts are in
+/// How fast one sender may change what the store keeps for 30 days after the change: a fence as it was, and whom it watched. Also
+/// how fast one may remove what the log then tells. Without a bound a sender that changes one fence, or makes and removes one
+/// entity, again and again fills the disk, although he has little. Counts are in
 /// memory: they begin anew when the server starts. Knows no clock.
 struct ChangeQuotas: Sendable {
     enum Sender: Hashable, Sendable {
@@ -109,10 +110,10 @@ final class ChangeLimiter: Sendable {
 
 extension Endpoint {
     /// Before the call begins. Points have bounds of their own. An entity, a column and a URL of the operator's have one place
-    /// each, and their changes leave nothing behind.
+    /// each, and their changes leave nothing behind; but each removal leaves a line in the log.
     func beginChange(_ caller: Caller, _ changes: ChangeLimiter, at now: Timestamp) throws(APIFailure) {
         let isLimited = caller.entity == nil ? path.hasPrefix("fence/") : !path.hasPrefix("track/")
-        guard scope == .write, isLimited else { return }
+        guard scope == .write, isLimited || path.contains("/delete") else { return }
         if let refusal = changes.begin(caller, at: now) { throw refusal }
     }
 }
