@@ -122,6 +122,36 @@ struct RouterTests {
         #expect(try await status() == 3003)
     }
 
+    /// Decision 25: a client without the key, or from a place where the key may not be used, gets no answer about the code; and the
+    /// code comes before the signature.
+    @Test func theAppCodeIsCheckedAfterTheKeyAndBeforeTheSignature() async throws {
+        let bench = try await Bench(secret: "demo-sk")
+        try await bench.store.setAppCode("com.example;A1", of: bench.service)
+        func status(_ query: String, key: String = Bench.key) async throws -> Int64? {
+            try await bench.send(
+                APIRequest(method: "GET", target: "/api/v3/entity/list?ak=\(key)&service_id=1\(query)")
+            )
+            .status
+        }
+        for code in ["", "&mcode=wrong"] { #expect(try await status(code, key: "no-key") == 200) }
+        #expect(try await status("") == 102)
+        #expect(try await status("&mcode=wrong") == 230)
+        #expect(try await status("&sn=wrong") == 102)
+        #expect(try await status("&mcode=wrong&sn=wrong") == 230)
+        #expect(try await status("&mcode=com.example%3BA1&sn=wrong") == 211)
+        let refusals: [(key: String, rights: KeyRights, status: Int64)] = [
+            ("ended", KeyRights(.read, end: Bench.now), 201),
+            ("elsewhere", KeyRights(.read, addresses: [try #require(AddressRange("192.0.2.0/24"))]), 210),
+            ("page", KeyRights(.read, referers: [try #require(RefererPattern("example.org"))]), 220),
+        ]
+        for (key, rights, expected) in refusals {
+            try await bench.store.addKey(
+                KeyGrant(AccessKey(key).hash, secret: nil, rights: rights), to: bench.service, replacing: false,
+                at: Bench.now)
+            for code in ["", "&mcode=wrong"] { #expect(try await status(code, key: key) == expected, "\(key)") }
+        }
+    }
+
     @Test func everyCallTakesGETAndPOSTUnlessTheOperatorWantsOnlyTheDocumentedOne() async throws {
         let bench = try await Bench()
         #expect(try await bench.get("entity/add", "entity_name=a").status == 0)
