@@ -7,8 +7,8 @@ import TrackStore
 /// no clock.
 ///
 /// Points cost a sender nothing, and each can make an alarm of every fence. So an entity has so many alarms at once as no
-/// vehicle makes, also not one that uploads the track of weeks, and as many an hour as crossing a hundred fences every five
-/// minutes takes.
+/// vehicle makes, also not one that uploads the track of weeks, and as many an hour as crossing a hundred fences every ten
+/// minutes takes, with an enter and an exit each.
 package struct OutputAllowance: Sendable {
     package struct Limits: Hashable, Sendable {
         /// Alarms that one batch of points can make.
