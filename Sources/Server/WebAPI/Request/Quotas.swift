@@ -4,9 +4,9 @@ import Synchronization
 import TrackModel
 import TrackStore
 
-/// How fast one sender may change what the store keeps for 30 days after the change: a fence as it was, and whom it watched. Also
-/// how fast one may remove what the log then tells. Without a bound a sender that changes one fence, or makes and removes one
-/// entity, again and again fills the disk, although he has little. Counts are in
+/// How fast one sender may change what the store keeps for 30 days after the change (a fence as it was, and whom it watched), and
+/// how fast it may remove entities and columns, because the log has a line for each removal. Without a bound, a sender with few
+/// fences and entities fills the disk by changing one fence, or by making and removing one entity, again and again. Counts are in
 /// memory: they begin anew when the server starts. Knows no clock.
 struct ChangeQuotas: Sendable {
     enum Sender: Hashable, Sendable {
