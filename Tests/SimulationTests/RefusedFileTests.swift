@@ -204,4 +204,31 @@ import TrackTestKit
         try ring.sync()
         #expect(ring.ledger.waiting == Array(0..<9))
     }
+
+    /// The bound takes the file that the disk refused, and the disk deletes the file in a later operation.
+    @Test func theDiskMayDeleteLaterWhatTheBoundTook() throws {
+        let ring = try ring([5, 5, 5], payload: 1000)
+        ring.disk.killProcess()
+        ring.options.limit = 4 * ObservedRing.segmentBytes
+        try ring.start()
+        ring.disk.faults = [DiskFault([.open, .read], number: 5)]
+        for _ in 1...3 {
+            _ = ring.cache.read(after: 0, maximumCount: 1, maximumBytes: 1 << 20, now: ring.now)
+            try ring.observe()
+            ring.now += 60_000
+        }
+        #expect(ring.cache.counters.unreadableRecords == 5)
+        ring.disk.faults = [DiskFault([.unlink], number: 5)]
+        var next = 16
+        while ring.cache.counters.segmentsDropped == 0 {
+            try ring.gather(next...next)
+            next += 1
+        }
+        try ring.sync()
+        #expect(ring.content.points.contains { $0.segment == 1 })
+        ring.disk.faults = []
+        // An acknowledgement deletes what is finished, and what is still to be deleted.
+        try ring.upload(10)
+        #expect(!ring.content.points.contains { $0.segment == 1 })
+    }
 }

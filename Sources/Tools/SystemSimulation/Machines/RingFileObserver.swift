@@ -77,6 +77,9 @@ final class RingFileObserver {
         disk.paths.reduce(0) { $0 + (first(of: $1) == nil ? 0 : disk.contents(of: $1)?.count ?? 0) }
     }
 
+    /// The segments whose files stand there, the oldest first.
+    var segments: [UInt64] { disk.paths.compactMap(first).sorted() }
+
     /// The first sequence in the name of a segment.
     private func first(of path: String) -> UInt64? {
         guard path.hasPrefix(directory + "/"), path.hasSuffix(".segment") else { return nil }

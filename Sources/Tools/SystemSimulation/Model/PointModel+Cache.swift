@@ -26,7 +26,7 @@ extension PointModel {
         hadRead = false
         failedOperations = 0
         refusedOperations = [:]
-        (givenUp, returned) = ([], [])
+        (givenUp, undeleted, returned) = ([], [], [])
         openCounts = []
         uncounted = 0
         isBlurred = false
@@ -75,6 +75,11 @@ extension PointModel {
         }
         try settleCounts(cache)
         if !operation.losses.isEmpty { try checkLosses(operation.losses, cache, witness) }
+        if hasErrors, counters.segmentsDropped > before.segmentsDropped {
+            // The bound takes the oldest, and the cache deletes them in this order.
+            undeleted.formUnion(
+                witness.segments.prefix(Int(clamping: counters.segmentsDropped - before.segmentsDropped)))
+        }
         before = counters
         if cache.count != UInt64(waiting.count), hasErrors { isBlurred = true }
         guard isBlurred || canHold(cache.count) else {

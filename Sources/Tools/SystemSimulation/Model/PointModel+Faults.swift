@@ -101,7 +101,9 @@ extension PointModel {
     func checkLosses(_ losses: [LostFile], _ cache: DiskRing, _ witness: RingFileObserver) throws(Violation) {
         // Nobody knows what else stands there; only the bound may take it.
         if cache.counters.segmentsDropped == before.segmentsDropped,
-            let file = losses.first(where: { $0.isGone && givenUp.contains($0.segment) })
+            let file = losses.first(where: {
+                $0.isGone && givenUp.contains($0.segment) && !undeleted.contains($0.segment)
+            })
         {
             throw broken(
                 .recovery, "the cache deleted the file \(String(file.segment, radix: 16)), which it could not read")

@@ -115,6 +115,8 @@ struct PointModel {
     var refusedOperations: [UInt64: Int] = [:]
     /// Segments that this process could not read, first or last. Their files stay.
     var givenUp: Set<UInt64> = []
+    /// Segments that the bound may have taken while the disk refused to delete their files.
+    var undeleted: Set<UInt64> = []
     /// Points that this process found because it passed over the file with the clear that took them.
     var returned: Set<Int> = []
     /// Doubtful points that were counted among those that left, or were not: what each of them may stand for.
