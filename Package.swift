@@ -137,7 +137,7 @@ let agent: [Target] = [
     .room("GNSSFeed", in: "Agent", settings: door, "CGPS", "AgentLogic", "TrackModel"),
     .room(
         "AgentRuntime", in: "Agent", "AgentControl", "AgentLogic", "AlarmLog", "CLinux", "ConfigurationFile",
-        "MetricsText", "FenceDelivery", "FenceJSON", "GNSSFeed", "Geodesy", "Geofencing", "JSON",
+        "ConnectionLimits", "MetricsText", "FenceDelivery", "FenceJSON", "GNSSFeed", "Geodesy", "Geofencing", "JSON",
         "LocalFences", "LocalSocket", "SecureLink", "Systemd", "TimeZones", "DiskRing", "TrackModel", "TrackWire",
         "Varlink", .log,
         .nioCore, .nioPosix),

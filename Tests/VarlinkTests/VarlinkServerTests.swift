@@ -26,6 +26,28 @@ import Testing
         try await echo.stop()
     }
 
+    @Test func callsThatAreSentAheadDelayNoOtherConnection() async throws {
+        let echo = try await EchoServer.start()
+        var clients: [RawConnection] = []
+        for name in ["a", "b", "c"] {
+            let client = try await RawConnection.open(echo.path)
+            let calls = [#"{"method":"org.example.echo.Late"}"#] + (0..<100).map { _ in self.echo(name) }
+            client.send(calls.joined(separator: "\0"))
+            clients.append(client)
+        }
+        try await echo.wait { $0.waitingLate == 3 }
+        // From here on all three have calls to be answered.
+        try await echo.loop.submit { (0..<3).forEach { _ in echo.service.value.answerLate([:]) } }.get()
+        let inARow = VarlinkConnection.requestsInARow
+        try await echo.wait { $0.echoed.count >= 3 * inARow }
+        let first = try await echo.ask { $0.echoed.prefix(3 * inARow) }
+        for name in ["a", "b", "c"] { #expect(first.count { $0 == name } == inARow, "\(first)") }
+        for client in clients {
+            for _ in 0...100 { #expect(try await client.next() != nil) }
+        }
+        try await echo.stop()
+    }
+
     @Test func aCallInSinglePiecesIsUnderstood() async throws {
         let echo = try await EchoServer.start()
         let client = try await RawConnection.open(echo.path)

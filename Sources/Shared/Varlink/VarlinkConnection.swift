@@ -4,7 +4,8 @@ import NIOCore
 
 /// One client's connection: takes its requests one after the other and writes their answers in that order.
 ///
-/// The next request is looked at when the answer before it has left: a client that does not read costs one answer.
+/// The next request is looked at when the answer before it has left: a client that does not read costs one answer. After a few
+/// answers the other connections of the loop are served first: a client that sends many requests ahead delays nobody for long.
 final class VarlinkConnection: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -27,6 +28,9 @@ final class VarlinkConnection: ChannelDuplexHandler {
         case request, restOfRequest, answer
     }
 
+    /// Requests that are answered before the other connections are served.
+    static let requestsInARow = 8
+
     private let router: VarlinkRouter
     private let limits: VarlinkServer.Limits
     private let peer: PeerCredentials
@@ -35,6 +39,8 @@ final class VarlinkConnection: ChannelDuplexHandler {
     private var splitter: MessageSplitter
     private var state = State.idle
     private var isAdvancing = false
+    /// Requests may be there, and the other connections are served first.
+    private var isYielding = false
     private var isReadHeld = false
     /// Bytes written and not yet taken by the kernel.
     private var outstandingBytes = 0
@@ -73,7 +79,7 @@ final class VarlinkConnection: ChannelDuplexHandler {
 
     func read(context: ChannelHandlerContext) {
         // What a busy client has sent ahead waits in its own socket buffer.
-        if case .idle = state {
+        if case .idle = state, !isYielding {
             context.read()
         } else if splitter.bufferedBytes < limits.pipelineBytes {
             context.read()
@@ -93,11 +99,18 @@ final class VarlinkConnection: ChannelDuplexHandler {
 
     private func advance() {
         // An answer may be there and gone before the call returns: a loop, not a recursion as deep as the pipeline.
-        guard !isAdvancing else { return }
+        guard !isAdvancing, !isYielding else { return }
         isAdvancing = true
-        while case .idle = state, context != nil {
+        var taken = 0
+        while case .idle = state, let loop = context?.eventLoop {
+            if taken == Self.requestsInARow {
+                yield(on: loop)
+                break
+            }
             switch splitter.next() {
-            case .message(let bytes): take(bytes)
+            case .message(let bytes):
+                taken += 1
+                take(bytes)
             case .incomplete:
                 expect(splitter.bufferedBytes == 0 ? .request : .restOfRequest)
                 isAdvancing = false
@@ -106,6 +119,15 @@ final class VarlinkConnection: ChannelDuplexHandler {
             }
         }
         isAdvancing = false
+    }
+
+    /// Goes on after what the loop has to do for others.
+    private func yield(on loop: any EventLoop) {
+        isYielding = true
+        loop.assumeIsolated().execute {
+            self.isYielding = false
+            self.advance()
+        }
     }
 
     private func resumeReading() {

@@ -61,7 +61,8 @@ package enum AgentProcess {
     }
 
     private static func run(_ configuration: AgentConfiguration, path: String) -> Int32 {
-        var log = Logger(label: "sakerd", factory: SystemLog.handlerFactory(identifier: "sakerd"))
+        let budget = JournalBudget(clock: { MonotonicTime(NIODeadline.now()) })
+        var log = Logger(label: "sakerd", factory: budget.bounding(SystemLog.handlerFactory(identifier: "sakerd")))
         log.logLevel = Logger.Level(configuration.logLevel)
         for warning in configuration.effective.warnings {
             log.warning(
@@ -77,7 +78,7 @@ package enum AgentProcess {
             let opened = try OpenedAgent(configuration, log: log)
             var status: Int32 = 0
             MultiThreadedEventLoopGroup.withCurrentThreadAsEventLoop { loop in
-                let session = AgentSession(opened, configurationPath: path, log: log, loop: loop)
+                let session = AgentSession(opened, configurationPath: path, log: log, budget: budget, loop: loop)
                 session.run().assumeIsolated().whenComplete { result in
                     if case .failure(let error) = result {
                         log.critical("The agent cannot run", metadata: ["error": "\(error)"])

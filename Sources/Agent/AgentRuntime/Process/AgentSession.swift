@@ -16,6 +16,7 @@ final class AgentSession {
     private let agent: Agent
     private let loop: any EventLoop
     private let log: Logger
+    private let budget: JournalBudget
     private let configurationPath: String
     private let notifier: Notifier
     private let finished: EventLoopPromise<Void>
@@ -23,6 +24,7 @@ final class AgentSession {
     private var socket: ControlSocket?
     private var watchdog: RepeatedTask?
     private var memoryReturn: RepeatedTask?
+    private var leftOutLines: RepeatedTask?
     private var network: NetworkChangeMonitor?
     private var metrics: MetricsOutput?
     private var isStopping = false
@@ -34,12 +36,17 @@ final class AgentSession {
     private static let reloadLimit = TimeAmount.seconds(20)
     /// The files of a start, a drained backlog and an import of fences leave free memory that would stay with the process.
     private static let memoryReturnInterval = TimeAmount.hours(1)
+    /// Between two looks at the lines of the journal that were left out.
+    private static let leftOutInterval = TimeAmount.minutes(1)
     /// Between two looks at a file with a secret that cannot be used.
     private static let secretInterval = TimeAmount.seconds(5)
 
-    init(_ opened: OpenedAgent, configurationPath: String, log: Logger, loop: any EventLoop) {
+    init(
+        _ opened: OpenedAgent, configurationPath: String, log: Logger, budget: JournalBudget, loop: any EventLoop
+    ) {
         self.loop = loop
         self.log = log
+        self.budget = budget
         self.configurationPath = configurationPath
         notifier = .takingEnvironment()
         finished = loop.makePromise()
@@ -114,6 +121,11 @@ final class AgentSession {
             initialDelay: .seconds(2), delay: Self.memoryReturnInterval
         ) { _ in
             ProcessMemory.giveBack()
+        }
+        leftOutLines = loop.scheduleRepeatedTask(
+            initialDelay: Self.leftOutInterval, delay: Self.leftOutInterval
+        ) { [budget, log] _ in
+            budget.sayLeftOut(with: log)
         }
         awaitSecrets()
         log.notice("The agent is ready", metadata: .event(.programStarted, ["version": "\(SakerVersion.text)"]))
@@ -206,6 +218,7 @@ final class AgentSession {
         log.notice("The agent stops", metadata: .event(.programStopping))
         watchdog?.cancel()
         memoryReturn?.cancel()
+        leftOutLines?.cancel()
         network?.stop()
         let limit = loop.assumeIsolated().scheduleTask(in: Self.stopLimit) { [self] in
             // The disk hangs: what was synchronised is safe, waiting longer would not save more.
