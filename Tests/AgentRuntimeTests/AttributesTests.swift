@@ -98,7 +98,7 @@ import Varlink
         #expect(asked.request == 1)
         #expect(asked.time == 1_780_000_000_000)
         #expect(!asked.late && asked.ignored.isEmpty)
-        // The agent waits; a loaded machine may be slower than its patience, and then the next point is the one that counts.
+        // The agent waits; a loaded machine may be slower than its timeout, and then the next point is the one that counts.
         var answer = ProvidedAttributes(request: asked.request, attributes: ["fuel": 2, "colour": "red"])
         var second: Int64 = 0
         while true {

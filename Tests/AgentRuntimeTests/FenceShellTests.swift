@@ -112,7 +112,7 @@ import TrackWire
         setup.shell.started(entity: "van", service: 1)
         try setup.driveIn()
         #expect(setup.told.isEmpty)
-        // The note hangs first: the alarm behind it is not on its way yet. Both have the disk's patience.
+        // The note hangs first: the alarm behind it is not on its way yet. Both have the disk's timeout.
         setup.journal.work()
         setup.bench.loop.advanceTime(by: .seconds(3))
         #expect(setup.actions == ["enter"] && setup.told.first?.durable == false)

@@ -141,7 +141,7 @@ import TrackTestKit
             #expect(mkfifo(path + "/0000000000000009.segment", 0o600) == 0)
             #expect(symlink("/dev/zero", path + "/acknowledged") == 0)
             let cache = try DiskRing(directory: path, options: options, now: 0)
-            for attempt in 1..<DirectoryState.patience { cache.maintain(now: 0 + Int64(attempt) * 100_000) }
+            for attempt in 1..<DirectoryState.mostReads { cache.maintain(now: 0 + Int64(attempt) * 100_000) }
             #expect(cache.state == .disk)
             #expect(cache.recovery.unreadableSegments == 3)
             cache.fill(0..<10)

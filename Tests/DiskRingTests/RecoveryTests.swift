@@ -271,7 +271,7 @@ import TrackTestKit
         let ring = try Ring.closed(holding: 0..<3000)
         let total = ring.segmentPaths.count
         // The lock, the ledger, then the headers in order: the second segment's open fails, at every attempt.
-        let attempts = DirectoryState.patience
+        let attempts = DirectoryState.mostReads
         ring.disk.faults = [DiskFault([.open], after: 3, times: 1, number: number)]
         let cache = try ring.open()
         #expect(cache.state == .memory(CacheFileError(.open, number)))

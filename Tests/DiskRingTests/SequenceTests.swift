@@ -125,7 +125,7 @@ import TrackTestKit
         #expect(cache.streamID != old)
         cache.fill(10..<20)
         // What the disk may hold is older: nothing goes out before it has had its chances.
-        for attempt in 1..<DirectoryState.patience {
+        for attempt in 1..<DirectoryState.mostReads {
             #expect(cache.read(after: 0, maximumCount: 4, maximumBytes: .max, now: 0) == nil)
             cache.maintain(now: 0 + Int64(attempt) * 100_000)
         }
@@ -148,7 +148,7 @@ import TrackTestKit
         ring.disk.faults = [DiskFault([.list], times: .max, number: 13)]
         let cache = try ring.open()
         cache.fill(10..<20)
-        for attempt in 1..<DirectoryState.patience { cache.maintain(now: 0 + Int64(attempt) * 100_000) }
+        for attempt in 1..<DirectoryState.mostReads { cache.maintain(now: 0 + Int64(attempt) * 100_000) }
         let sent = try #require(cache.read(after: 0, maximumCount: count, maximumBytes: .max, now: 0))
         ring.disk.faults = []
         // The first record was not cleared, and is sent again.
@@ -165,10 +165,10 @@ import TrackTestKit
 
     @Test func anEmptyDirectoryThatAppearsLateTakesTheStreamInMemory() throws {
         let ring = Ring()
-        ring.disk.faults = [DiskFault([.makeDirectory], times: DirectoryState.patience, number: 30)]
+        ring.disk.faults = [DiskFault([.makeDirectory], times: DirectoryState.mostReads, number: 30)]
         var cache = try ring.open()
         cache.fill(0..<10)
-        for attempt in 1..<DirectoryState.patience { cache.maintain(now: 0 + Int64(attempt) * 100_000) }
+        for attempt in 1..<DirectoryState.mostReads { cache.maintain(now: 0 + Int64(attempt) * 100_000) }
         let batch = try #require(cache.read(after: 0, maximumCount: 4, maximumBytes: .max, now: 0))
         #expect(cache.tryReturnToDisk(now: 5))
         #expect(cache.streamID == batch.stream)

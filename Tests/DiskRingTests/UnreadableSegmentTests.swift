@@ -102,8 +102,8 @@ import TrackTestKit
         disk.bad = (ring.segmentPaths[index], offset)
         ring.disk.killProcess()
         let cache = try DiskRing(directory: Ring.directory, options: ring.options, fileSystem: disk, now: 0)
-        for attempt in 1..<DirectoryState.patience {
-            if attempt == DirectoryState.patience - 1 { disk.goodOpenings = goodOpenings }
+        for attempt in 1..<DirectoryState.mostReads {
+            if attempt == DirectoryState.mostReads - 1 { disk.goodOpenings = goodOpenings }
             cache.maintain(now: try #require(cache.nextMaintenance))
         }
         return cache
@@ -153,7 +153,7 @@ import TrackTestKit
         disk.bad = (try #require(ring.segmentPaths.last), SegmentHeader.bytes)
         ring.disk.killProcess()
         let cache = try DiskRing(directory: Ring.directory, options: ring.options, fileSystem: disk, now: 0)
-        for _ in 1..<DirectoryState.patience { cache.maintain(now: try #require(cache.nextMaintenance)) }
+        for _ in 1..<DirectoryState.mostReads { cache.maintain(now: try #require(cache.nextMaintenance)) }
         let most = (DiskRingOptions.smallestSegment - SegmentHeader.bytes) / RecordFormat.headerBytes
         #expect(cache.counters.unreadableRecords >= UInt64(3000 - cache.numbers().count))
         #expect(cache.counters.unreadableRecords <= UInt64(most))

@@ -24,41 +24,41 @@ import Testing
         var outbox = AlarmOutbox()
         #expect(
             outbox.judged([first], of: "van_07", fenceState: fenceState)
-                == [.setTimer(.patience, milliseconds: 2000), writing([first])])
+                == [.setTimer(.timeout, milliseconds: 2000), writing([first])])
         #expect(
             outbox.written([.new(5)])
-                == [.cancelTimer(.patience), .tell(first, .durable(5)), .runHooks(first, .durable(5))])
+                == [.cancelTimer(.timeout), .tell(first, .durable(5)), .runHooks(first, .durable(5))])
         #expect(outbox.waitingCount == 0)
         #expect(outbox.counters.taken == 1)
     }
 
     /// A fence state that the disk does not take holds no alarm back.
-    @Test func anAlarmBehindAMemoryHasTheDisksPatienceToo() {
+    @Test func anAlarmBehindAFenceStateHasTheDisksTimeoutToo() {
         var outbox = AlarmOutbox()
         _ = outbox.judged([], of: "van_07", fenceState: fenceState)
         #expect(
-            outbox.judged([first], of: "van_07", fenceState: fenceState) == [.setTimer(.patience, milliseconds: 2000)])
+            outbox.judged([first], of: "van_07", fenceState: fenceState) == [.setTimer(.timeout, milliseconds: 2000)])
         // Later alarms do not make the first one wait longer.
         #expect(outbox.judged([alarms[1]], of: "van_07", fenceState: fenceState) == [])
-        let told = outbox.timerFired(.patience)
+        let told = outbox.timerFired(.timeout)
         #expect(told.contains(.tell(first, .notDurable)) && told.contains(.tell(alarms[1], .notDurable)))
         // The disk answers: the alarms are written, and not told again.
         #expect(
             outbox.written([]) == [
-                .relieved, .setTimer(.patience, milliseconds: 2000), writing([first, alarms[1]], told: true),
+                .relieved, .setTimer(.timeout, milliseconds: 2000), writing([first, alarms[1]], told: true),
             ])
         // Or it refuses the fence state: the timer has nothing left to do.
         var refused = AlarmOutbox()
         _ = refused.judged([], of: "van_07", fenceState: fenceState)
         _ = refused.judged([first], of: "van_07", fenceState: fenceState)
         let actions = refused.refused(reason: "full")
-        #expect(actions.contains(.cancelTimer(.patience)) && actions.contains(.tell(first, .notDurable)))
+        #expect(actions.contains(.cancelTimer(.timeout)) && actions.contains(.tell(first, .notDurable)))
     }
 
     @Test func whatTheJournalKnowsIsNotToldAgain() {
         var outbox = AlarmOutbox()
         _ = outbox.judged([first], of: "van_07", fenceState: fenceState)
-        #expect(outbox.written([.known]) == [.cancelTimer(.patience)])
+        #expect(outbox.written([.known]) == [.cancelTimer(.timeout)])
     }
 
     /// The push of the server came first, and the disk takes nothing since: everybody has heard of the alarm.
@@ -72,7 +72,7 @@ import Testing
         #expect(!actions.contains(.tell(first, .notDurable)) && !actions.contains(.runHooks(first, .notDurable)))
         #expect(actions.contains(.tell(alarms[1], .notDurable)))
         _ = outbox.timerFired(.retry)
-        #expect(outbox.written([.known, .new(7)]) == [.cancelTimer(.patience), .settleHooks(7), .relieved])
+        #expect(outbox.written([.known, .new(7)]) == [.cancelTimer(.timeout), .settleHooks(7), .relieved])
     }
 
     @Test func ofMorePushesTheNewestAreKnown() {
@@ -122,14 +122,14 @@ import Testing
         #expect(outbox.written([]).suffix(1) == [writing([first])])
         #expect(
             outbox.written([.new(5)])
-                == [.cancelTimer(.patience), .tell(first, .durable(5)), .runHooks(first, .durable(5))])
+                == [.cancelTimer(.timeout), .tell(first, .durable(5)), .runHooks(first, .durable(5))])
         // The disk refuses it, and the alarm waits already.
         var refused = AlarmOutbox()
         _ = refused.judged([], of: "van_07", fenceState: EntityFenceState())
         _ = refused.judged([first], of: "van_07", fenceState: fenceState)
         _ = refused.refused(reason: "full")
         #expect(refused.timerFired(.retry).suffix(1) == [writing([first], told: true)])
-        #expect(refused.written([.new(5)]) == [.cancelTimer(.patience), .settleHooks(5), .relieved])
+        #expect(refused.written([.new(5)]) == [.cancelTimer(.timeout), .settleHooks(5), .relieved])
     }
 
     @Test func aRefusedAlarmIsToldAtOnceAndWrittenLaterInItsOrder() {
@@ -138,7 +138,7 @@ import Testing
         #expect(
             outbox.refused(reason: "full")
                 == [
-                    .cancelTimer(.patience), .complain(reason: "full"), .tell(first, .notDurable),
+                    .cancelTimer(.timeout), .complain(reason: "full"), .tell(first, .notDurable),
                     .runHooks(first, .notDurable), .setTimer(.retry, milliseconds: 1000),
                 ])
         // The next is told without waiting for the disk, and nothing is tried before the timer.
@@ -146,11 +146,11 @@ import Testing
             outbox.judged([alarms[1]], of: "van_07", fenceState: fenceState)
                 == [.tell(alarms[1], .notDurable), .runHooks(alarms[1], .notDurable)])
         #expect(outbox.timerFired(.retry).suffix(1) == [writing([first, alarms[1]], told: true)])
-        #expect(outbox.refused(reason: "full") == [.cancelTimer(.patience), .setTimer(.retry, milliseconds: 2000)])
+        #expect(outbox.refused(reason: "full") == [.cancelTimer(.timeout), .setTimer(.retry, milliseconds: 2000)])
         _ = outbox.timerFired(.retry)
         #expect(
             outbox.written([.new(5), .new(6)])
-                == [.cancelTimer(.patience), .settleHooks(5), .settleHooks(6), .relieved])
+                == [.cancelTimer(.timeout), .settleHooks(5), .settleHooks(6), .relieved])
         #expect(outbox.counters.early == 2)
         #expect(outbox.waitingCount == 0)
         // And a refusal after that waits for one second again.
@@ -166,7 +166,7 @@ import Testing
         _ = outbox.refused(reason: "full")
         #expect(
             outbox.closing() == [
-                .cancelTimer(.retry), .setTimer(.patience, milliseconds: 2000), writing([first], told: true),
+                .cancelTimer(.retry), .setTimer(.timeout, milliseconds: 2000), writing([first], told: true),
             ])
         #expect(outbox.closing() == [])
     }
@@ -175,12 +175,12 @@ import Testing
         var outbox = AlarmOutbox()
         _ = outbox.judged([first], of: "van_07", fenceState: fenceState)
         #expect(
-            outbox.timerFired(.patience)
+            outbox.timerFired(.timeout)
                 == [
                     .complain(reason: "the disk has not answered for 2 s"), .tell(first, .notDurable),
                     .runHooks(first, .notDurable),
                 ])
-        #expect(outbox.written([.new(5)]) == [.cancelTimer(.patience), .settleHooks(5), .relieved])
+        #expect(outbox.written([.new(5)]) == [.cancelTimer(.timeout), .settleHooks(5), .relieved])
     }
 
     @Test func aMemoryIsWrittenAfterTheAlarmsBeforeIt() {
@@ -231,7 +231,7 @@ import Testing
         var outbox = AlarmOutbox()
         #expect(outbox.written([.new(1)]) == [])
         #expect(outbox.refused(reason: "full") == [])
-        #expect(outbox.timerFired(.patience) == [])
+        #expect(outbox.timerFired(.timeout) == [])
         #expect(outbox.timerFired(.retry) == [])
     }
 }

@@ -116,7 +116,7 @@ import TrackTestKit
             if history.dice.one(in: 15) { box.isHanging = true }
             let expected = box.told.count
             box.gather(point)
-            if box.isHanging, history.dice.one(in: 2) { box.fire(.patience) }
+            if box.isHanging, history.dice.one(in: 2) { box.fire(.timeout) }
             if history.dice.one(in: 3) { box.release() }
             if history.dice.one(in: 5) { box.fire(.retry) }
             #expect(box.told.count >= expected)

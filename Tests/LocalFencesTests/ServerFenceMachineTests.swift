@@ -191,7 +191,7 @@ import TrackTestKit
         box.isHanging = true
         try box.deliver(FenceDelivery(version: 5, fences: [try Self.fence()]))
         drive(&box)
-        box.perform(box.machine.patienceEnded())
+        box.perform(box.machine.timedOut())
         #expect(box.applied.map(\.isRemembered) == [false] && box.told.count == 2)
         // The process after this one says nothing of the fences that judged the points: the server may not find these alarms.
         #expect(box.journal.reportCount == 2)

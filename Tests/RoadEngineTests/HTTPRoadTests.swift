@@ -13,12 +13,12 @@ import TrackTestKit
 @Suite(.timeLimit(.minutes(5))) struct HTTPRoadTests {
     /// A client that is closed with its test. A limit of a minute ends no call of these tests.
     private func with<Outcome>(
-        _ roads: ScriptedRoads, patience: Int64 = 60_000,
+        _ roads: ScriptedRoads, timeout: Int64 = 60_000,
         _ body: (RoadClient) async throws -> Outcome
     ) async throws -> Outcome {
         let transport = HTTPRoadTransport(roads.url, connections: 4, connecting: 60_000)
         let client = RoadClient(
-            transport, settings: .init(callTimeout: patience, requestTimeout: 2 * patience), logger: quiet
+            transport, settings: .init(callTimeout: timeout, requestTimeout: 2 * timeout), logger: quiet
         ) { MonotonicTime(milliseconds: Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000)) }
         let outcome: Result<Outcome, any Error>
         do { outcome = .success(try await body(client)) } catch { outcome = .failure(error) }
@@ -94,7 +94,7 @@ import TrackTestKit
             default: .late(reply, 60_000)
             }
         }
-        try await with(roads, patience: 400) { client in
+        try await with(roads, timeout: 400) { client in
             let start = ContinuousClock.now
             #expect(await client.state() == .unavailable(.timeout))
             // A machine may be slow; a call that never ended would take for ever.

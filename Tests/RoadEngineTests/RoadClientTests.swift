@@ -183,7 +183,7 @@ import TrackTestKit
 
 /// Answers nothing, and ends when its caller goes away.
 private struct Deserted: RoadTransport {
-    func exchange(_ request: RoadRequest, within patience: Int64) async throws(RoadFailure) -> RoadReply {
+    func exchange(_ request: RoadRequest, within timeout: Int64) async throws(RoadFailure) -> RoadReply {
         while !Task.isCancelled { await Task.yield() }
         throw .timeout
     }
@@ -193,7 +193,7 @@ private struct Deserted: RoadTransport {
 private final class Gate: RoadTransport {
     private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
 
-    func exchange(_ request: RoadRequest, within patience: Int64) async throws(RoadFailure) -> RoadReply {
+    func exchange(_ request: RoadRequest, within timeout: Int64) async throws(RoadFailure) -> RoadReply {
         await withCheckedContinuation { continuation in
             let isOpen = state.withLock { state in
                 if !state.isOpen { state.waiting.append(continuation) }

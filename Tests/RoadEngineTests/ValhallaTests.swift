@@ -36,12 +36,12 @@ struct ValhallaTests {
         }
     }
 
-    private func with(_ engine: Valhalla, patience: Int64 = 60_000, _ body: (RoadClient) async throws -> Void)
+    private func with(_ engine: Valhalla, timeout: Int64 = 60_000, _ body: (RoadClient) async throws -> Void)
         async throws
     {
         let transport = HTTPRoadTransport(engine.url, connections: 4, connecting: 60_000)
         let client = RoadClient(
-            transport, settings: .init(callTimeout: patience, requestTimeout: 2 * patience), logger: quiet
+            transport, settings: .init(callTimeout: timeout, requestTimeout: 2 * timeout), logger: quiet
         ) { MonotonicTime(milliseconds: Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000)) }
         do {
             try await body(client)
@@ -191,7 +191,7 @@ struct ValhallaTests {
 
     @Test func anEngineThatStopsInTheMiddleComesBack() async throws {
         let (engine, drive) = (try Valhalla(liechtenstein), try Drive(loop))
-        try await with(engine, patience: 3000) { client in
+        try await with(engine, timeout: 3000) { client in
             func state(_ owner: String) async -> RoadsState {
                 await client.match(drive.collapsed, client.context(owner)).state
             }

@@ -85,7 +85,7 @@ import Testing
         let resolver = NameResolver(maximumThreads: 4, lookUp: names.lookUp)
         let ipv4 = NameResolver.Question(host: "track.test", port: 1, family: .ipv4)
         names.answer(ipv4, .success([try #require(Self.found)]))
-        let query = NameQuery(resolver: resolver, on: Self.loop, limit: .hours(1), patience: .milliseconds(1))
+        let query = NameQuery(resolver: resolver, on: Self.loop, limit: .hours(1), ipv4Delay: .milliseconds(1))
         let six = query.initiateAAAAQuery(host: "track.test", port: 1)
         #expect(try await query.initiateAQuery(host: "track.test", port: 1).get() == [try #require(Self.found)])
         query.cancelQueries()

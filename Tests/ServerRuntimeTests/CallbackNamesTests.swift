@@ -31,7 +31,7 @@ import TrackStore
             return []
         }
         let now = Timestamp(seconds: 1_772_677_900)
-        let client = CallbackClient(names: names, now: { now }, patience: .milliseconds(50))
+        let client = CallbackClient(names: names, now: { now }, timeout: .milliseconds(50))
         for number in 0..<20 {
             let answer = await client.send(
                 [], to: CallbackTarget(url: "http://silent\(number).invalid/", secret: "secret"), of: owner)
@@ -40,10 +40,10 @@ import TrackStore
         #expect(silent.asked <= NameLookups.limits.ofService)
         // The same service with an address, and another one, are served.
         let receiver = try await CallbackReceiver()
-        let patient = CallbackClient(names: names, now: { now }, patience: .seconds(120))
+        let slow = CallbackClient(names: names, now: { now }, timeout: .seconds(120))
         for number in [1, 2] as [Int64] {
             let service = try #require(ServiceID(rawValue: number))
-            let answer = await patient.send(
+            let answer = await slow.send(
                 [], to: CallbackTarget(url: "http://127.0.0.1:\(receiver.port)/", secret: "secret"), of: service)
             #expect(answer == .taken)
         }

@@ -38,8 +38,8 @@ struct CallbackSendingTests {
         }
     }
 
-    private func client(takesPrivate: Bool = true, patience: Duration = .seconds(120)) -> CallbackClient {
-        CallbackClient(names: names(takesPrivate: takesPrivate), now: { [clock] in clock.now }, patience: patience)
+    private func client(takesPrivate: Bool = true, timeout: Duration = .seconds(120)) -> CallbackClient {
+        CallbackClient(names: names(takesPrivate: takesPrivate), now: { [clock] in clock.now }, timeout: timeout)
     }
 
     private func sending(_ client: CallbackClient) -> CallbackSending {
@@ -203,7 +203,7 @@ struct CallbackSendingTests {
         let service = try await service(receiver)
         try await alarms(1...1, in: service)
         let counters = counters
-        try await run(client(patience: .milliseconds(300))) { counters.counts.failed == 1 }
+        try await run(client(timeout: .milliseconds(300))) { counters.counts.failed == 1 }
         #expect(await !isEmpty(service))
         await receiver.close()
     }
@@ -294,7 +294,7 @@ struct CallbackSendingTests {
             asked.withLock { $0 += 1 }
             return (try? [SocketAddress(ipAddress: "127.0.0.1", port: port)]) ?? []
         }
-        let client = CallbackClient(names: names, now: { [clock] in clock.now }, patience: .seconds(120))
+        let client = CallbackClient(names: names, now: { [clock] in clock.now }, timeout: .seconds(120))
         // localhost is ::1 or 127.0.0.1 to the system; only the lookup's answer counts for a name that it does not know.
         let answer = await client.send(
             [], to: CallbackTarget(url: "http://rebind.invalid:\(receiver.port)/", secret: secret), of: owner)
@@ -308,7 +308,7 @@ struct CallbackSendingTests {
         let names = CallbackNames(takesPrivate: true) { _, port in
             ["127.0.0.2", "127.0.0.1"].compactMap { try? SocketAddress(ipAddress: $0, port: port) }
         }
-        let client = CallbackClient(names: names, now: { [clock] in clock.now }, patience: .seconds(120))
+        let client = CallbackClient(names: names, now: { [clock] in clock.now }, timeout: .seconds(120))
         let answer = await client.send(
             [], to: CallbackTarget(url: "http://two.invalid:\(receiver.port)/", secret: secret), of: owner)
         #expect(answer == .taken)

@@ -21,7 +21,7 @@ import TrackStore
         try "[store]\npath = \"tracks.sqlite\"\n".write(toFile: file, atomically: true, encoding: .utf8)
         let store = try ServerConfiguration.load(path: file).store
         try await StoreFactory.make(at: store.path).close()
-        let known = try await StoreFactory.look(at: store, patience: 60).get().knownSchema
+        let known = try await StoreFactory.look(at: store, timeout: 60).get().knownSchema
         try setSchema(known - 1, of: store.path)
         let before = try Data(contentsOf: URL(fileURLWithPath: store.path))
         do {

@@ -16,7 +16,7 @@ import WebAPI
         let directory = try TemporaryDirectory()
         let listener = try NotifyListener(path: directory.path + "/notify")
         let clocks = EnrolmentClocks()
-        let patience = StartTimeoutExtension(
+        let startTimeout = StartTimeoutExtension(
             notifier: Notifier(environment: ["NOTIFY_SOCKET": listener.path]), clock: { clocks.monotonic })
         func asked() -> Int {
             listener.received.split(separator: "\n").count { $0 == "EXTEND_TIMEOUT_USEC=300000000" }
@@ -24,7 +24,7 @@ import WebAPI
         #expect(asked() == 0)
         // A step a second, for a quarter of an hour.
         for _ in 0..<900 {
-            patience.progress()
+            startTimeout.progress()
             clocks.pass(1)
             // The kernel keeps only a few datagrams that nobody has read.
             _ = listener.received
@@ -34,7 +34,7 @@ import WebAPI
         #expect(StartTimeoutExtension.interval < 300_000)
         clocks.pass(600)
         #expect(asked() == 90)
-        patience.progress()
+        startTimeout.progress()
         #expect(asked() == 91)
     }
 }

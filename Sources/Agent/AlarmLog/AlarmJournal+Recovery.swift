@@ -142,7 +142,7 @@ extension AlarmJournal {
                 do throws(CacheFileError) {
                     alarm = try read(entry, now: now)
                 } catch {
-                    // The others are tried all the same: their patience must not begin when that of this one ends.
+                    // The others are tried all the same: their timeout must not begin when that of this one ends.
                     refusal = refusal ?? error
                     continue
                 }

@@ -4,7 +4,7 @@
 enum DirectoryState: Hashable {
     /// The directory was not read yet. `failures` attempts met an error of the disk.
     ///
-    /// What stands there is older than what memory holds, so memory hands nothing out until `patience` attempts have
+    /// What stands there is older than what memory holds, so memory hands nothing out until `mostReads` attempts have
     /// failed. Nothing may be written. Moves to: `unread`, `blind`, `inherited`.
     case unread(failures: Int)
     /// Segments stand there, and the disk refused all of them for long.
@@ -22,7 +22,7 @@ enum DirectoryState: Hashable {
 
     /// From this attempt on reading passes over a file that the disk refuses. Earlier attempts fail as a whole: the error
     /// may pass, and a segment that is passed over stays unread until the next process.
-    static let patience = 5
+    static let mostReads = 5
     /// Only this attempt believes that nothing can be read; it comes ten minutes after the first.
     static let mostBlindReads = 16
 
@@ -64,7 +64,7 @@ enum DirectoryState: Hashable {
     /// Nothing in the directory can be older than what memory holds, or the cache has waited for it long enough.
     var letsMemoryGo: Bool {
         switch self {
-        case .unread(let failures): failures >= Self.patience
+        case .unread(let failures): failures >= Self.mostReads
         case .blind, .inherited, .secured: true
         }
     }
@@ -72,7 +72,7 @@ enum DirectoryState: Hashable {
     /// The reading that comes next passes over what the disk refuses.
     var readsWhatItCan: Bool {
         switch self {
-        case .unread(let failures): failures >= Self.patience - 1
+        case .unread(let failures): failures >= Self.mostReads - 1
         case .blind, .inherited, .secured: true
         }
     }

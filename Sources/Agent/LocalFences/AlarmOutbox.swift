@@ -61,14 +61,14 @@ package struct AlarmOutbox: Hashable, Sendable {
 
     package enum Timer: Hashable, Sendable, CaseIterable {
         /// Alarms wait no longer for the disk.
-        case patience
+        case timeout
         /// What the disk refused is tried again.
         case retry
     }
 
     package struct Limits: Hashable, Sendable {
         /// Milliseconds that an alarm waits for the disk before it is told.
-        package var patience: Int64 = 2000
+        package var timeout: Int64 = 2000
         /// Milliseconds after a refusal, doubled with each further one up to the last.
         package var firstRetry: Int64 = 1000
         package var lastRetry: Int64 = 60_000
@@ -164,9 +164,9 @@ package struct AlarmOutbox: Hashable, Sendable {
         if trouble != nil { actions += Self.tellEarly(&verdict, &counters) }
         queue.append(verdict)
         actions += bound()
-        // A fence state that is being written has no patience of its own.
+        // A fence state that is being written has no timeout of its own.
         if case .note? = underWay, queue.count == 1 {
-            actions.append(.setTimer(.patience, milliseconds: limits.patience))
+            actions.append(.setTimer(.timeout, milliseconds: limits.timeout))
         }
         return actions + proceed()
     }
@@ -193,7 +193,7 @@ package struct AlarmOutbox: Hashable, Sendable {
         if case .verdicts(let count) = done {
             let alarms = queue.prefix(count).flatMap(\.alarms)
             queue.removeFirst(count)
-            actions.append(.cancelTimer(.patience))
+            actions.append(.cancelTimer(.timeout))
             for (waiting, outcome) in zip(alarms, outcomes) { actions += told(waiting, outcome) }
         }
         if trouble != nil {
@@ -209,7 +209,7 @@ package struct AlarmOutbox: Hashable, Sendable {
         underWay = nil
         counters.failed += 1
         isResting = true
-        var actions: [Action] = [.cancelTimer(.patience)]
+        var actions: [Action] = [.cancelTimer(.timeout)]
         if case .note(let note) = attempted {
             // What came since follows from it.
             if let newer = notes.firstIndex(where: { $0.isAbout(note) }) {
@@ -226,9 +226,9 @@ package struct AlarmOutbox: Hashable, Sendable {
 
     package mutating func timerFired(_ timer: Timer) -> [Action] {
         switch timer {
-        case .patience:
+        case .timeout:
             guard underWay != nil else { return [] }
-            return complain("the disk has not answered for \(limits.patience / 1000) s") + tellWaiting()
+            return complain("the disk has not answered for \(limits.timeout / 1000) s") + tellWaiting()
         case .retry:
             isResting = false
             return proceed()
@@ -261,7 +261,7 @@ package struct AlarmOutbox: Hashable, Sendable {
             alarms: batch.flatMap(\.alarms), isDurable: true, entity: first.entity, service: first.service,
             fenceState: fenceState)
         // The timer first: a write may end at once.
-        return [.setTimer(.patience, milliseconds: limits.patience), .write(writing)]
+        return [.setTimer(.timeout, milliseconds: limits.timeout), .write(writing)]
     }
 
     private mutating func writeNote() -> [Action] {

@@ -12,7 +12,7 @@ package struct FenceImports {
         /// Imports that have begun and not ended.
         package var imports = 2
         /// Milliseconds after which an import is forgotten that gets no part.
-        package var patience: Int64 = 60_000
+        package var idleTimeout: Int64 = 60_000
         /// Of a text, and of one line of it. A fence has at most 200,000 vertices of some 45 bytes.
         package var bytes = 24 << 20
         package var lineBytes = 12 << 20
@@ -105,7 +105,7 @@ package struct FenceImports {
         var current = try begin(part, now: now)
         if let name = part.name { underWay[name] = nil }
         current.next += 1
-        current.deadline = now + limits.patience
+        current.deadline = now + limits.idleTimeout
         current.bytes += part.text.utf8.count
         guard current.bytes <= limits.bytes else {
             throw Self.refused("the text has more than \(limits.bytes) bytes: import fewer fences at a time")
@@ -130,10 +130,10 @@ package struct FenceImports {
             guard part.isLast || underWay.count < limits.imports || part.name.map({ underWay[$0] != nil }) == true
             else {
                 throw Self.refused(
-                    "\(underWay.count) imports are under way: end one, or wait \(limits.patience / 1000) s until the agent forgets it"
+                    "\(underWay.count) imports are under way: end one, or wait \(limits.idleTimeout / 1000) s until the agent forgets it"
                 )
             }
-            return UnderWay(whole: Whole(file: part.file, layer: part.layer), deadline: now + limits.patience)
+            return UnderWay(whole: Whole(file: part.file, layer: part.layer), deadline: now + limits.idleTimeout)
         }
         guard let current = underWay[name] else {
             throw Self.refused(

@@ -79,7 +79,7 @@ package struct CallbackMachine: Hashable, Sendable {
         }
         let old = Set(
             claim.callbacks.filter { callback in
-                callback.firstTried.map { now.milliseconds(since: $0) >= CallbackRules.patience } ?? false
+                callback.firstTried.map { now.milliseconds(since: $0) >= CallbackRules.retryTimeout } ?? false
             }.map(\.alarm.number))
         return CallbackSettlement(
             service: service, ended: numbers.filter(old.contains), failed: numbers.filter { !old.contains($0) },
@@ -100,7 +100,7 @@ package enum CallbackRules {
     /// From one try in vain to the next.
     package static let retry: Int64 = 15_000
     /// From an alarm's first try to its last.
-    package static let patience: Int64 = 600_000
+    package static let retryTimeout: Int64 = 600_000
     /// Most alarms of one request.
     package static let alarms = 100
     /// Services that are served at the same time.

@@ -22,13 +22,13 @@ package final class HTTPRoadTransport: RoadTransport {
 
     package func shutdown() async { try? await http.shutdown() }
 
-    package func exchange(_ request: RoadRequest, within patience: Int64) async throws(RoadFailure) -> RoadReply {
+    package func exchange(_ request: RoadRequest, within timeout: Int64) async throws(RoadFailure) -> RoadReply {
         // The client's own deadline ends with the head of an answer, and a body may never end. An exchange that is
         // cancelled closes its connection, and the engine then drops the work (valhalla #4091).
         let outcome = await withTaskGroup(of: Result<RoadReply, RoadFailure>.self) { group in
             group.addTask { await self.exchange(request) }
             group.addTask {
-                try? await Task.sleep(for: .milliseconds(patience))
+                try? await Task.sleep(for: .milliseconds(timeout))
                 return .failure(.timeout)
             }
             defer { group.cancelAll() }
@@ -60,7 +60,7 @@ package final class HTTPRoadTransport: RoadTransport {
             sent.headers.add(name: "Content-Type", value: "application/json")
             sent.body = .bytes(ByteBuffer(bytes: request.body))
         }
-        // The caller's patience ends sooner.
+        // The caller's timeout ends sooner.
         let response = try await http.execute(sent, deadline: .now() + .hours(1))
         let body = try await response.body.collect(upTo: RoadReply.largestBody)
         return RoadReply(status: Int(response.status.code), body: Array(body.readableBytesView))

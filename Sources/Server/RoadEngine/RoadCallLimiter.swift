@@ -16,7 +16,7 @@ final class RoadCallLimiter: Sendable {
     init(concurrency: Int) { state = Mutex(State(queue: CallQueue(concurrency: concurrency))) }
 
     /// Waits for a turn for at most some milliseconds. True: the caller has a turn and ends it with ``leave()``.
-    func take(within patience: Int64) async -> Bool {
+    func take(within timeout: Int64) async -> Bool {
         let number = state.withLock { state in
             state.next += 1
             return state.next
@@ -38,7 +38,7 @@ final class RoadCallLimiter: Sendable {
             case .busy: continuation.resume(returning: false)
             case .wait:
                 timer = Task {
-                    guard (try? await Task.sleep(for: .milliseconds(patience))) != nil else { return }
+                    guard (try? await Task.sleep(for: .milliseconds(timeout))) != nil else { return }
                     self.giveUp(number)
                 }
             }

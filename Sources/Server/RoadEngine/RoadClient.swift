@@ -222,7 +222,7 @@ package final class RoadClient: Roads {
             succeeded(after: now() - start)
             return .success(answer)
         } catch {
-            failed(error, after: now() - start, patience: end - start)
+            failed(error, after: now() - start, timeout: end - start)
             return .failure(error)
         }
     }
@@ -232,11 +232,11 @@ package final class RoadClient: Roads {
         state.withLock { $0.breaker.succeeded() }
     }
 
-    private func failed(_ failure: RoadFailure, after milliseconds: Int64, patience: Int64) {
+    private func failed(_ failure: RoadFailure, after milliseconds: Int64, timeout: Int64) {
         counters.lasted(milliseconds)
         guard failure.isTrouble else { return state.withLock { $0.breaker.succeeded() } }
         // A client that went away, or a request that left the engine hardly any time, says nothing about the engine.
-        guard !Task.isCancelled, failure != .timeout || patience >= RoadDeadlines.latest else { return }
+        guard !Task.isCancelled, failure != .timeout || timeout >= RoadDeadlines.latest else { return }
         let hasOpened = state.withLock { state in
             let wasOpen = state.breaker.isOpen
             state.breaker.failed(at: now())
@@ -256,14 +256,14 @@ package final class RoadClient: Roads {
         case .fallBack: return .open
         case .probe: break
         }
-        let patience = max(RoadDeadlines.latest, (deadlines.deadline(at: time) ?? time) - time)
+        let timeout = max(RoadDeadlines.latest, (deadlines.deadline(at: time) ?? time) - time)
         // A task of its own: a client that goes away does not decide whether the engine works.
-        return await Task { await self.probe(within: patience) }.value
+        return await Task { await self.probe(within: timeout) }.value
     }
 
-    private func probe(within patience: Int64) async -> RoadFailure? {
+    private func probe(within timeout: Int64) async -> RoadFailure? {
         do throws(RoadFailure) {
-            let status = try EngineStatus(try await transport.exchange(.status, within: patience))
+            let status = try EngineStatus(try await transport.exchange(.status, within: timeout))
             let time = now()
             state.withLock { state in
                 state.breaker.probeSucceeded()

@@ -20,9 +20,9 @@ package struct RoadRequest: Hashable, Sendable {
 
 /// The way to the road engine: one request out, one answer back.
 package protocol RoadTransport: Sendable {
-    /// Returns or throws at most about `patience` milliseconds later. An answer of more than ``RoadReply/largestBody``
+    /// Returns or throws at most about `timeout` milliseconds later. An answer of more than ``RoadReply/largestBody``
     /// bytes is `invalid`. Every status is an answer.
-    func exchange(_ request: RoadRequest, within patience: Int64) async throws(RoadFailure) -> RoadReply
+    func exchange(_ request: RoadRequest, within timeout: Int64) async throws(RoadFailure) -> RoadReply
 }
 
 /// The status and the body of an answer of the road engine, before it is read.

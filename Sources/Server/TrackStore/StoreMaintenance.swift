@@ -3,7 +3,7 @@ package import TrackModel
 /// Keeps a store small and sound, and closes it.
 package protocol StoreMaintenance: Sendable {
     /// Merges small neighbouring chunks of some entities into larger ones; returns how many chunks it replaced. `now` says
-    /// how old a chunk is: small ones wait for more until they are ``ChunkLimits/patience`` old.
+    /// how old a chunk is: small ones wait for more until they are ``ChunkLimits/smallChunkAge`` old.
     ///
     /// Stops soon after `limit`; call again until it returns 0, which means that nothing is due, not that no small
     /// chunk is left. Readers see the same points before, during and after. Cheap when nothing is due.

@@ -72,7 +72,7 @@ private struct MergeCandidate: Sendable {
     let oldest: Timestamp
 
     func isDue(at now: Timestamp) -> Bool {
-        points >= ChunkLimits.smallPoints || now.milliseconds(since: oldest) >= ChunkLimits.patience
+        points >= ChunkLimits.smallPoints || now.milliseconds(since: oldest) >= ChunkLimits.smallChunkAge
     }
 
     static func page(after entity: Int64, _ database: any SQLConnection) throws -> [MergeCandidate] {

@@ -11,7 +11,7 @@ package struct StoreFileInspection: Sendable {
     package let schema: Int
     /// What SQLite's quick check of the file found, at most ten; nil: it did not end in time.
     package let problems: [String]?
-    /// Nobody could write within the patience.
+    /// Nobody could write within the timeout.
     package let isHeld: Bool
     /// When the server received the newest stored points.
     package let newestReceived: Timestamp?
@@ -52,19 +52,19 @@ package struct StoreFileInspection: Sendable {
         package let keys: [String]
     }
 
-    /// Looks at a file. `patience`: seconds for the quick check, which reads all of it, and for others who write.
-    package init(path: String, patience: Double, at now: Timestamp) async throws(TrackStoreError) {
+    /// Looks at a file. `timeout`: seconds for the quick check, which reads all of it, and for others who write.
+    package init(path: String, timeout: Double, at now: Timestamp) async throws(TrackStoreError) {
         do {
             try StoreFile.prepare(path, makesMissing: false)
             // Closed last, because only a connection that may write takes the log away again.
-            let writer = try? SQLiteConnection(path: path, .readWrite, busyTimeout: min(patience, Self.longestHold))
+            let writer = try? SQLiteConnection(path: path, .readWrite, busyTimeout: min(timeout, Self.longestHold))
             defer { writer?.close() }
             isHeld = try writer.map(Self.isHeld) ?? false
-            let file = try SQLiteQueue(path: path, .readOnly, busyTimeout: min(patience, Self.longestHold))
+            let file = try SQLiteQueue(path: path, .readOnly, busyTimeout: min(timeout, Self.longestHold))
             defer { file.close() }
             let schema = try await file.read { try $0.value(Int.self, "PRAGMA user_version") ?? 0 }
             self.schema = schema
-            problems = try await Self.problems(file, patience: patience)
+            problems = try await Self.problems(file, timeout: timeout)
             // Tables of earlier schemas have other columns.
             guard problems?.isEmpty ?? true, schema == Schema.currentVersion else {
                 (newestReceived, places, callbacks, access) = (nil, [], [], [])
@@ -89,10 +89,10 @@ package struct StoreFileInspection: Sendable {
         }
     }
 
-    private static func problems(_ file: SQLiteQueue, patience: Double) async throws -> [String]? {
+    private static func problems(_ file: SQLiteQueue, timeout: Double) async throws -> [String]? {
         let interruption = SQLiteInterruption()
         let end = DispatchWorkItem { interruption.interrupt() }
-        DispatchQueue.global().asyncAfter(deadline: .now() + patience, execute: end)
+        DispatchQueue.global().asyncAfter(deadline: .now() + timeout, execute: end)
         defer { end.cancel() }
         do {
             let found = try await file.read(interruption: interruption) {

@@ -26,7 +26,7 @@ package struct SenderLines: Sendable {
     }
 
     /// Milliseconds without a line after which it is said how many were left out.
-    static let patience: Int64 = 60_000
+    static let quietTime: Int64 = 60_000
 
     private let limits: Limits
     private var all: LineBudget
@@ -62,8 +62,8 @@ package struct SenderLines: Sendable {
     /// a time. Forgets senders that have been silent for long enough to have their whole budget.
     package mutating func takeLeftOut(at now: MonotonicTime, most: Int = 20) -> [(sender: String?, lines: Int64)] {
         var found: [(sender: String?, lines: Int64)] = []
-        let whole = max(Self.patience, limits.burst * limits.interval)
-        for (sender, account) in accounts where now - account.last >= Self.patience {
+        let whole = max(Self.quietTime, limits.burst * limits.interval)
+        for (sender, account) in accounts where now - account.last >= Self.quietTime {
             if account.leftOut > 0 {
                 if found.count < most {
                     found.append((sender, account.leftOut))

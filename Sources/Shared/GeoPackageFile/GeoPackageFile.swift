@@ -11,7 +11,7 @@ package final class GeoPackageFile: GeoPackageDatabase {
     private static let stepsAtOnce = 100_000
 
     /// Counts down what is left of ``mostSteps``, for a function of C.
-    private let patience: UnsafeMutablePointer<Int>
+    private let stepsLeft: UnsafeMutablePointer<Int>
     private var database: OpaquePointer?
     /// The file as it was before it was opened as one that nobody changes; nil: SQLite and other programs agree about changes.
     private var asOpened: (path: String, state: FileState)?
@@ -37,8 +37,8 @@ package final class GeoPackageFile: GeoPackageDatabase {
     package init(path: String, mostHeapBytes: Int64? = nil) throws(FenceFileError) {
         let library = try SQLiteLibrary.loaded.get()
         sqlite = library
-        patience = .allocate(capacity: 1)
-        patience.initialize(to: 0)
+        stepsLeft = .allocate(capacity: 1)
+        stepsLeft.initialize(to: 0)
         formerHeapLimit = mostHeapBytes.map { library.hardHeapLimit($0) }
         // With a write-ahead log, SQLite writes files beside this one even to read it, and leaves them there. Nobody has the
         // file open while it has no log.
@@ -81,8 +81,8 @@ package final class GeoPackageFile: GeoPackageDatabase {
                 guard let left = pointer?.assumingMemoryBound(to: Int.self) else { return 0 }
                 left.pointee -= GeoPackageFile.stepsAtOnce
                 return left.pointee < 0 ? 1 : 0
-            }, patience)
-        renewPatience()
+            }, stepsLeft)
+        renewSteps()
         for pragma in ["trusted_schema = OFF", "cell_size_check = ON", "query_only = ON", "mmap_size = 0"] {
             guard sqlite.execute(database, "PRAGMA \(pragma)", nil, nil, nil) == SQLiteLibrary.ok else { throw error() }
         }
@@ -92,11 +92,11 @@ package final class GeoPackageFile: GeoPackageDatabase {
         // Statements keep the file alive, so that none is left here.
         _ = sqlite.close(database)
         if let formerHeapLimit { _ = sqlite.hardHeapLimit(formerHeapLimit) }
-        patience.deallocate()
+        stepsLeft.deallocate()
     }
 
     package func rows(of query: GeoPackageQuery) throws(FenceFileError) -> GeoPackageStatement {
-        renewPatience()
+        renewSteps()
         var statement: OpaquePointer?
         guard sqlite.prepare(database, query.sql, -1, &statement, nil) == SQLiteLibrary.ok, let statement else {
             throw error()
@@ -121,7 +121,7 @@ package final class GeoPackageFile: GeoPackageDatabase {
             "another program has changed it while it was read: wait until that has ended, and try again")
     }
 
-    func renewPatience() { patience.pointee = Self.mostSteps }
+    func renewSteps() { stepsLeft.pointee = Self.mostSteps }
 
     /// What SQLite says of its last call.
     func error() -> FenceFileError {

@@ -18,7 +18,7 @@ package final class GeoPackageStatement: GeoPackageRows {
     deinit { _ = file.sqlite.finalize(statement) }
 
     package func next() throws(FenceFileError) -> [GeoPackageValue]? {
-        file.renewPatience()
+        file.renewSteps()
         switch file.sqlite.step(statement) {
         case SQLiteLibrary.done:
             try file.checkUnchanged()

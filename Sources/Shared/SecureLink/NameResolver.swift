@@ -146,7 +146,7 @@ final class NameQuery: Resolver, Sendable {
     private let resolver: NameResolver
     private let loop: any EventLoop
     private let limit: TimeAmount
-    private let patience: TimeAmount
+    private let ipv4Delay: TimeAmount
     private let ipv4: EventLoopPromise<[SocketAddress]>
     private let ipv6: EventLoopPromise<[SocketAddress]>
 
@@ -158,14 +158,14 @@ final class NameQuery: Resolver, Sendable {
 
     private let open = Mutex(Open())
 
-    /// `limit`: how long the lookup of both families may take. `patience`: after this time IPv4 is asked for alone.
+    /// `limit`: how long the lookup of both families may take. `ipv4Delay`: after this time IPv4 is asked for alone.
     init(
-        resolver: NameResolver = .shared, on loop: any EventLoop, limit: TimeAmount, patience: TimeAmount = .seconds(2)
+        resolver: NameResolver = .shared, on loop: any EventLoop, limit: TimeAmount, ipv4Delay: TimeAmount = .seconds(2)
     ) {
         self.resolver = resolver
         self.loop = loop
         self.limit = limit
-        self.patience = patience
+        self.ipv4Delay = ipv4Delay
         ipv4 = loop.makePromise()
         ipv6 = loop.makePromise()
     }
@@ -181,7 +181,7 @@ final class NameQuery: Resolver, Sendable {
             case .failure(let error): failed(error)
             }
         }
-        let alone = loop.scheduleTask(in: patience) { [self] in
+        let alone = loop.scheduleTask(in: ipv4Delay) { [self] in
             ask(.init(host: host, port: port, family: .ipv4)) { [self] outcome in
                 // A failure here does not matter: the lookup of both families goes on and tells it too.
                 if case .success(let addresses) = outcome { ipv4.succeed(addresses) }

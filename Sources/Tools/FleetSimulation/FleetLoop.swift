@@ -53,7 +53,7 @@ final class FleetLoop {
     private var nextHeartbeat = 0
     private var lastProgress = NIODeadline.now()
     /// The limit for a connection that opens and then makes no progress. It is longer than any limit of the server.
-    private static let patience = TimeAmount.seconds(45)
+    private static let progressTimeout = TimeAmount.seconds(45)
 
     init(
         plan: FleetPlan, numbers: [Int], drives: [DriveFrames], tls: NIOSSLContext, run: UInt64,
@@ -101,7 +101,7 @@ final class FleetLoop {
     private func openMore() {
         let now = NIODeadline.now()
         if opening == 0 { lastProgress = now }
-        if now - lastProgress > Self.patience {
+        if now - lastProgress > Self.progressTimeout {
             fail(FleetError(.timeout, "\(opening) connections are opening and none has got further for a while"))
         }
         let passed = Double((now - began).nanoseconds) / 1e9

@@ -15,10 +15,10 @@ import TrackTestKit
         #expect(machine.standing == .durable)
         #expect(machine.changed() == begin)
         #expect(machine.standing == .writing)
-        #expect(machine.asked(first, now: 100) == [.setTimer(.patience, milliseconds: 40)])
-        #expect(machine.written() == [.cancelTimer(.hang), .cancelTimer(.patience), .answer(first, .durable)])
+        #expect(machine.asked(first, now: 100) == [.setTimer(.timeout, milliseconds: 40)])
+        #expect(machine.written() == [.cancelTimer(.hang), .cancelTimer(.timeout), .answer(first, .durable)])
         #expect(machine.standing == .durable)
-        #expect(machine.timerFired(.patience, now: 140) == [])
+        #expect(machine.timerFired(.timeout, now: 140) == [])
     }
 
     @Test mutating func nothingChangedIsDurableAtOnce() {
@@ -32,17 +32,17 @@ import TrackTestKit
         #expect(machine.changed() == [])
         #expect(machine.asked(second, now: 10) == [])
         #expect(machine.written() == [.cancelTimer(.hang), .answer(first, .durable)] + begin)
-        #expect(machine.written() == [.cancelTimer(.hang), .cancelTimer(.patience), .answer(second, .durable)])
+        #expect(machine.written() == [.cancelTimer(.hang), .cancelTimer(.timeout), .answer(second, .durable)])
     }
 
-    @Test mutating func aSlowDiskIsAnHonestAnswerWithinTheCallersPatience() {
+    @Test mutating func aSlowDiskIsAnHonestAnswerWithinTheCallersTimeout() {
         _ = machine.changed()
         _ = machine.asked(first, now: 0)
         _ = machine.asked(second, now: 30)
         #expect(
-            machine.timerFired(.patience, now: 40)
-                == [.answer(first, .pending), .setTimer(.patience, milliseconds: 30)])
-        #expect(machine.timerFired(.patience, now: 70) == [.answer(second, .pending)])
+            machine.timerFired(.timeout, now: 40)
+                == [.answer(first, .pending), .setTimer(.timeout, milliseconds: 30)])
+        #expect(machine.timerFired(.timeout, now: 70) == [.answer(second, .pending)])
         #expect(machine.standing == .writing)
         #expect(machine.written() == [.cancelTimer(.hang)])
     }
@@ -53,7 +53,7 @@ import TrackTestKit
         #expect(
             machine.failed(reason: "full")
                 == [
-                    .cancelTimer(.hang), .complain(reason: "full"), .cancelTimer(.patience),
+                    .cancelTimer(.hang), .complain(reason: "full"), .cancelTimer(.timeout),
                     .answer(first, .failed(reason: "full")), .setTimer(.retry, milliseconds: 1000),
                 ])
         #expect(machine.standing == .failing(reason: "full"))
@@ -76,9 +76,9 @@ import TrackTestKit
         _ = machine.changed()
         _ = machine.failed(reason: "full")
         #expect(machine.changed() == begin)
-        #expect(machine.asked(first, now: 0) == [.setTimer(.patience, milliseconds: 40)])
+        #expect(machine.asked(first, now: 0) == [.setTimer(.timeout, milliseconds: 40)])
         #expect(
-            machine.written() == [.cancelTimer(.hang), .relieved, .cancelTimer(.patience), .answer(first, .durable)])
+            machine.written() == [.cancelTimer(.hang), .relieved, .cancelTimer(.timeout), .answer(first, .durable)])
     }
 
     @Test mutating func aChangeDuringAWriteThatFailsIsTriedAtOnce() {
@@ -152,11 +152,11 @@ import TrackTestKit
                 guard writing != nil else { continue }
                 writing = nil
                 take(machine.failed(reason: "full"))
-            case 4: take(machine.timerFired(.patience, now: time))
+            case 4: take(machine.timerFired(.timeout, now: time))
             default: take(machine.timerFired(.retry, now: time))
             }
         }
-        take(machine.timerFired(.patience, now: MonotonicTime(milliseconds: now + 100)))
+        take(machine.timerFired(.timeout, now: MonotonicTime(milliseconds: now + 100)))
         #expect(answered.count == asked.count)
     }
 }

@@ -102,7 +102,7 @@ import TrackWire
             await agent.close()
             store = fixture.store
         }
-        // A gateway with more patience: the acknowledgement is there before it gives up.
+        // A gateway with a longer timeout: the acknowledgement is there before it gives up.
         let kept = try #require(store)
         try await Fixture.run(wrapping: { _ in kept }) { fixture in
             let agent = try await fixture.login()

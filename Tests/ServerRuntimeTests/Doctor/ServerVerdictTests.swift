@@ -333,7 +333,7 @@ import TrackStore
     private struct Engine: RoadTransport {
         let answers: [String: RoadReply]
 
-        func exchange(_ request: RoadRequest, within patience: Int64) async throws(RoadFailure) -> RoadReply {
+        func exchange(_ request: RoadRequest, within timeout: Int64) async throws(RoadFailure) -> RoadReply {
             guard let answer = answers[request.path] else { throw .refused }
             return answer
         }

@@ -48,7 +48,7 @@ package struct AttributeCollector: Hashable, Sendable {
     }
 
     /// The most milliseconds that a point waits for its providers.
-    package static let patience: Int64 = 200
+    package static let timeout: Int64 = 200
     package static let maximumProviders = 16
 
     private struct Provider: Hashable {
@@ -154,7 +154,7 @@ package struct AttributeCollector: Hashable, Sendable {
             asking.append(.ask(providers[index].id, request: requests, time: point.fix.time))
         }
         round = Round(point: point, entity: entity, request: requests, asked: asked, missing: Set(asked))
-        return former + [.setTimer(milliseconds: Self.patience)] + asking
+        return former + [.setTimer(milliseconds: Self.timeout)] + asking
     }
 
     /// The time is up.

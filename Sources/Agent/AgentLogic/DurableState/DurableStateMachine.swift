@@ -32,7 +32,7 @@ package struct DurableStateMachine: Hashable, Sendable {
 
     package enum Timer: Hashable, Sendable, CaseIterable {
         /// Callers wait no longer.
-        case patience
+        case timeout
         /// The time to try a failed write again.
         case retry
         /// A write takes so long that it is a trouble.
@@ -42,7 +42,7 @@ package struct DurableStateMachine: Hashable, Sendable {
     /// Milliseconds.
     package struct Timing: Hashable, Sendable {
         /// How long a caller waits for the disk. Every call is answered within 50 ms.
-        package var patience: Int64 = 40
+        package var timeout: Int64 = 40
         /// How long the disk may take before that is a trouble.
         package var hang: Int64 = 5000
         /// After a failure, doubled with each further failure up to the last.
@@ -104,8 +104,8 @@ package struct DurableStateMachine: Hashable, Sendable {
     package mutating func asked(_ id: RequestID, now: MonotonicTime) -> [Action] {
         guard newest != durable else { return [.answer(id, .durable)] }
         if underWay == nil, let trouble { return [.answer(id, .failed(reason: trouble))] }
-        callers.append(Caller(id: id, change: newest, deadline: now + timing.patience))
-        return callers.count == 1 ? [.setTimer(.patience, milliseconds: timing.patience)] : []
+        callers.append(Caller(id: id, change: newest, deadline: now + timing.timeout))
+        return callers.count == 1 ? [.setTimer(.timeout, milliseconds: timing.timeout)] : []
     }
 
     /// The write that was under way is on the disk.
@@ -137,10 +137,10 @@ package struct DurableStateMachine: Hashable, Sendable {
 
     package mutating func timerFired(_ timer: Timer, now: MonotonicTime) -> [Action] {
         switch timer {
-        case .patience:
+        case .timeout:
             let late = callers.filter { $0.deadline <= now }
             callers.removeAll { $0.deadline <= now }
-            let next = callers.first.map { Action.setTimer(.patience, milliseconds: $0.deadline - now) }
+            let next = callers.first.map { Action.setTimer(.timeout, milliseconds: $0.deadline - now) }
             return late.map { .answer($0.id, .pending) } + [next].compactMap(\.self)
         case .retry: return proceed()
         case .hang:
@@ -167,6 +167,6 @@ package struct DurableStateMachine: Hashable, Sendable {
         guard !callers.isEmpty else { return [] }
         let answered = callers.filter { $0.change <= change }
         callers.removeAll { $0.change <= change }
-        return (callers.isEmpty ? [.cancelTimer(.patience)] : []) + answered.map { .answer($0.id, durability) }
+        return (callers.isEmpty ? [.cancelTimer(.timeout)] : []) + answered.map { .answer($0.id, durability) }
     }
 }

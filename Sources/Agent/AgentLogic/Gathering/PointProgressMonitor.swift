@@ -3,7 +3,7 @@ package import TrackModel
 /// Watches whether points are made while they are wanted, and remembers what rejected the fixes since the last one. Knows no clock
 /// and no receiver.
 ///
-/// Without a point for ``patience`` the vehicle is not tracked, whatever the states of its parts say. A vehicle that parks, or
+/// Without a point for ``timeout`` the vehicle is not tracked, whatever the states of its parts say. A vehicle that parks, or
 /// stands still within its distance filter, makes few points on purpose: a fix that makes no point for this reason counts as one.
 package struct PointProgressMonitor: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
@@ -54,7 +54,7 @@ package struct PointProgressMonitor: Hashable, Sendable {
     }
 
     /// Milliseconds.
-    package var patience: Int64 {
+    package var timeout: Int64 {
         let (time, isTooMuch) = max(interval, parkingInterval ?? 0).multipliedReportingOverflow(
             by: 1000 * Self.intervals)
         return isTooMuch ? .max : max(time, Self.shortestTimeout)
@@ -62,7 +62,7 @@ package struct PointProgressMonitor: Hashable, Sendable {
 
     /// Nil while points are made, while nobody gathers, and as long as a point may still come in time.
     package func silence(now: MonotonicTime) -> Silence? {
-        guard let since, now - since >= patience else { return nil }
+        guard let since, now - since >= timeout else { return nil }
         let worst = rejected.max { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) }
         return Silence(since: since, obstacle: worst?.key, rejected: worst?.value ?? 0)
     }
@@ -150,7 +150,7 @@ package struct PointProgressMonitor: Hashable, Sendable {
     private mutating func setTimer(_ now: MonotonicTime) -> [Action] {
         guard let since else { return [] }
         hasTimer = true
-        return [.setTimer(milliseconds: max(1, since + patience - now))]
+        return [.setTimer(milliseconds: max(1, since + timeout - now))]
     }
 }
 

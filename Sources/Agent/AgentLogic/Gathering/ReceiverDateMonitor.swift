@@ -25,7 +25,7 @@ package struct ReceiverDateMonitor: Hashable, Sendable {
     }
 
     /// Milliseconds for which it must last: the first fixes after a start may have no time yet.
-    static let patience: Int64 = 5000
+    static let timeout: Int64 = 5000
     /// Milliseconds by which a system clock that nobody keeps may be wrong.
     static let neglect: Int64 = 43_200_000
     /// A gpsd has four receivers at most.
@@ -68,7 +68,7 @@ package struct ReceiverDateMonitor: Hashable, Sendable {
         if let new {
             if !(seen.map { $0.isLike(new) } ?? false) { since = now }
             // What becomes of a trouble that was told is told at once.
-            if trouble != nil || now - since >= Self.patience { trouble = new }
+            if trouble != nil || now - since >= Self.timeout { trouble = new }
         } else {
             trouble = nil
         }

@@ -29,7 +29,7 @@ final class AttributeShell {
         var ignored: [IgnoredAttribute] = []
     }
 
-    private enum TimerKey { case patience }
+    private enum TimerKey { case timeout }
 
     private let context: ShellContext
     private let tell: (Effect) -> Void
@@ -64,8 +64,8 @@ final class AttributeShell {
                 point.attributes = table.attributes(provided: provided, now: context.now)
                 tell(.ready(point, entity: entity))
             case .setTimer(let milliseconds):
-                timers.set(.patience, milliseconds: milliseconds) { [self] in perform(collector.timerFired()) }
-            case .cancelTimer: timers.cancel(.patience)
+                timers.set(.timeout, milliseconds: milliseconds) { [self] in perform(collector.timerFired()) }
+            case .cancelTimer: timers.cancel(.timeout)
             }
         }
     }

@@ -63,7 +63,7 @@ final class CacheShell {
     private let callers: WaitingCallers
 
     /// Milliseconds that a caller waits for the disk when no other limit is given.
-    private static let patience: Int64 = 1000
+    private static let timeout: Int64 = 1000
 
     init(
         _ context: ShellContext, executor: any CacheExecutor, directory: String, snapshot: CacheSnapshot,
@@ -268,7 +268,7 @@ final class CacheShell {
     func stopReply(entity: String, before: UInt64) -> EventLoopFuture<StopServiceReply> {
         let promise = context.loop.makePromise(of: StopServiceReply.self)
         // The last acknowledgement is still on its way to the ring: the points are counted after it.
-        waitFor(milliseconds: Self.patience) { _ in
+        waitFor(milliseconds: Self.timeout) { _ in
         } then: { [self] _ in
             let remaining = snapshot.entities.first { ExactName($0.entity) == ExactName(entity) }?.count ?? 0
             promise.succeed(

@@ -153,7 +153,7 @@ extension Agent {
         if let refusing = link.watch.refusing {
             return .init(reason: "the server refuses them (\(refusing.reason))", since: refusing.since)
         }
-        let recent = now + -gathering.points.patience
+        let recent = now + -gathering.points.timeout
         if let reason = cache.loss(since: recent) { return .init(reason: reason.lossText, since: recent) }
         guard let silence = link.silence, silence > 0 else { return nil }
         let offline = now + -(silence * 1000)

@@ -15,7 +15,7 @@ enum FenceReplay {
     /// Milliseconds until a disk that has not shown everything is asked again.
     static let pause: Int64 = 500
     /// Milliseconds that later points wait for the disk.
-    static let patience: Int64 = 5000
+    static let timeout: Int64 = 5000
 
     struct Found: Sendable {
         let point: FencePoint
@@ -63,7 +63,7 @@ enum FenceReplay {
 final class FenceReplayer<Waiting> {
     private enum Timer: Hashable {
         /// The ring does not give the points.
-        case patience
+        case timeout
         /// The ring is asked once more.
         case again
     }
@@ -95,7 +95,7 @@ final class FenceReplayer<Waiting> {
     ) {
         guard asked.insert(ExactName(entity)).inserted else { return }
         waiting = []
-        timers.set(.patience, milliseconds: FenceReplay.patience, late)
+        timers.set(.timeout, milliseconds: FenceReplay.timeout, late)
         read(entity, after: time, found)
     }
 

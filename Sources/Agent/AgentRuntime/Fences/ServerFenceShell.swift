@@ -30,7 +30,7 @@ final class ServerFenceShell {
 
     private enum Timer: Hashable {
         /// A new set waits no longer for the disk.
-        case patience
+        case timeout
     }
 
     private let context: ShellContext
@@ -234,12 +234,12 @@ final class ServerFenceShell {
                     "A server fence is not judged", metadata: ["fence": "\(fence)", "reason": "\(reason)"])
             case .usesChanged: tell(.judged(judged))
             case .applied(let version, let fences, let isRemembered):
-                timers.cancel(.patience)
+                timers.cancel(.timeout)
                 context.log.notice(
                     "Server fences are in use",
                     metadata: ["version": "\(version)", "fences": "\(fences)", "remembered": "\(isRemembered)"])
             case .setTimeout(let milliseconds):
-                timers.set(.patience, milliseconds: milliseconds) { [self] in perform(machine.patienceEnded()) }
+                timers.set(.timeout, milliseconds: milliseconds) { [self] in perform(machine.timedOut()) }
             case .request(let place):
                 var request = FenceRequest()
                 (request.latitudeE7, request.longitudeE7) = (place.latitudeE7, place.longitudeE7)

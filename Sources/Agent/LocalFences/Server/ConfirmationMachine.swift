@@ -53,7 +53,7 @@ package struct ConfirmationMachine: Hashable, Sendable {
 
     /// Milliseconds for which the server could send its push, in one session. While the disk of the vehicle does not take a push, the
     /// server sends few others, so this time does not count.
-    package static let patience: Int64 = 600_000
+    package static let timeout: Int64 = 600_000
     /// Alarms that are watched; of more, the newest.
     package static let most = 10_000
 
@@ -205,7 +205,7 @@ package struct ConfirmationMachine: Hashable, Sendable {
         }
         let sendingTime = sendingTime(now)
         let late = entries.filter { entry in
-            entry.value.waitsSince.map { sendingTime - $0 >= Self.patience } ?? false
+            entry.value.waitsSince.map { sendingTime - $0 >= Self.timeout } ?? false
         }.keys.sorted()
         overdueCount += UInt64(late.count)
         // Whatever the server judged from, what the vehicle has told belongs into the history.
@@ -222,7 +222,7 @@ package struct ConfirmationMachine: Hashable, Sendable {
 
     private func setTimer(now: MonotonicTime) -> [Action] {
         guard let first = entries.values.compactMap(\.waitsSince).min() else { return [] }
-        return [.setTimer(milliseconds: max(0, first + Self.patience - sendingTime(now)))]
+        return [.setTimer(milliseconds: max(0, first + Self.timeout - sendingTime(now)))]
     }
 
     /// A clock that stands while a push is not acknowledged.

@@ -23,7 +23,7 @@ package struct ServerFenceMachine {
         case usesChanged
         /// A set judges from here on. `isRemembered`: it is on the disk.
         case applied(version: UInt64, fences: Int, isRemembered: Bool)
-        /// Call `patienceEnded` once after this time.
+        /// Call `timedOut` once after this time.
         case setTimeout(milliseconds: Int64)
         /// The entity is about to leave the reach of the set: ask the server for the fences around this place.
         case request(Coordinate)
@@ -33,7 +33,7 @@ package struct ServerFenceMachine {
         package var judging = FenceMachine.Limits()
         package var set = ServerFenceSet.Limits()
         /// Milliseconds that a new set waits for the disk.
-        package var patience: Int64 = 2000
+        package var timeout: Int64 = 2000
         /// Milliseconds of the points' time between two requests, when the server answers none.
         package var requestInterval: Int64 = 600_000
 
@@ -217,8 +217,8 @@ package struct ServerFenceMachine {
         changes &+= 1
         mustAskAnew = false
         lastRequest = nil
-        let patience = Action.setTimeout(milliseconds: limits.patience)
-        return [patience, .usesChanged] + save { $0.changed() }
+        let timeout = Action.setTimeout(milliseconds: limits.timeout)
+        return [timeout, .usesChanged] + save { $0.changed() }
     }
 
     /// A login succeeded: what was asked for before may not have arrived. A set of a server that sent no time zones stays
@@ -240,7 +240,7 @@ package struct ServerFenceMachine {
     }
 
     /// The new set waits no longer for the disk.
-    package mutating func patienceEnded() -> [Action] { apply(isRemembered: false) }
+    package mutating func timedOut() -> [Action] { apply(isRemembered: false) }
 
     /// An event of the file: `written`, `failed` or `timerFired`.
     package mutating func saving(_ event: (inout DurableStateMachine) -> [DurableStateMachine.Action]) -> [Action] {

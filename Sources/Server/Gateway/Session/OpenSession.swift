@@ -35,7 +35,7 @@ struct OpenSession: Hashable {
         let entity = EntityKey(service: request.service, name: request.entity)
         claims = SessionClaims(request.stream, of: entity, admission.claim)
         window = SessionWindow(limits: limits)
-        calls = SessionCalls(limits, patience: deadlines.call, isOffered: offersCalls)
+        calls = SessionCalls(limits, timeout: deadlines.call, isOffered: offersCalls)
         pushes = PushMachine(limits: limits.pushes)
         fences = request.fenceFormat > 0 ? FenceFeed(version: request.fenceVersion) : nil
         lastFrame = now

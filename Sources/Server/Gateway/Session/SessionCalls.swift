@@ -14,17 +14,17 @@ struct SessionCalls: Hashable {
     private let limit: Int
     private let bytes: Int
     /// Milliseconds from a call to its answer.
-    private let patience: Int64
+    private let timeout: Int64
     /// Whether calls are answered at all.
     private let isOffered: Bool
     /// By numbers of the session's own: an agent may use one twice.
     private var entries: [UInt64: Entry] = [:]
     private var last: UInt64 = 0
 
-    init(_ limits: GatewayLimits, patience: Duration, isOffered: Bool) {
+    init(_ limits: GatewayLimits, timeout: Duration, isOffered: Bool) {
         limit = limits.calls
         bytes = limits.callBytes
-        self.patience = patience.milliseconds
+        self.timeout = timeout.milliseconds
         self.isOffered = isOffered
     }
 
@@ -49,8 +49,8 @@ struct SessionCalls: Hashable {
             entries[number] = nil
             return refuse(entry.id, 1, "the server is answering too many calls at this moment: try again")
         }
-        entries[number]?.deadline = now + patience
-        return [.setTimer(.call(number), milliseconds: patience)]
+        entries[number]?.deadline = now + timeout
+        return [.setTimer(.call(number), milliseconds: timeout)]
     }
 
     mutating func answered(_ number: UInt64, status: Int32, json: String) -> [SessionMachine.Action] {
@@ -64,7 +64,7 @@ struct SessionCalls: Hashable {
         guard let entry = entries[number], let deadline = entry.deadline else { return [] }
         guard now >= deadline else { return [.setTimer(.call(number), milliseconds: deadline - now)] }
         entries[number] = nil
-        let reason = "no answer within \(patience / 1000) s: ask for less, with page_size or a shorter time"
+        let reason = "no answer within \(timeout / 1000) s: ask for less, with page_size or a shorter time"
         return [.cancelCall(number)] + refuse(entry.id, 1, reason)
     }
 

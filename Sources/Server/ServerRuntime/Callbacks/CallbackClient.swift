@@ -16,17 +16,17 @@ struct CallbackClient: Sendable {
     private let names: CallbackNames
     private let authorities: CallbackAuthorities
     private let now: @Sendable () -> Timestamp
-    private let patience: Duration
+    private let timeout: Duration
 
-    /// `patience`: for one request, from the question for the address to the end of the answer.
+    /// `timeout`: for one request, from the question for the address to the end of the answer.
     init(
         names: CallbackNames, authorities: CallbackAuthorities = CallbackAuthorities(file: nil),
-        now: @escaping @Sendable () -> Timestamp, patience: Duration = .milliseconds(CallbackRules.answer)
+        now: @escaping @Sendable () -> Timestamp, timeout: Duration = .milliseconds(CallbackRules.answer)
     ) {
-        (self.names, self.authorities, self.now, self.patience) = (names, authorities, now, patience)
+        (self.names, self.authorities, self.now, self.timeout) = (names, authorities, now, timeout)
     }
 
-    /// Returns at most about `patience` later. `service`: whose URL it is.
+    /// Returns at most about `timeout` later. `service`: whose URL it is.
     func send(_ body: [UInt8], to target: CallbackTarget, of service: ServiceID) async -> CallbackAnswer {
         let url: CallbackURL
         do throws(CallbackURL.Problem) {
@@ -34,10 +34,10 @@ struct CallbackClient: Sendable {
         } catch {
             return .failed("the URL is not one: \(error)")
         }
-        let end = ContinuousClock.now + patience
+        let end = ContinuousClock.now + timeout
         // Not a child task: a name server that hangs would hold up its parent for longer than that.
         let answer = await firstOf(end) { await exchange(body, url, target.secret, service, until: end) }
-        return answer ?? .failed("it did not answer within \(patience.components.seconds) s")
+        return answer ?? .failed("it did not answer within \(timeout.components.seconds) s")
     }
 
     /// The result of `work`, which is cancelled at `end`; nil when it has none by then.

@@ -46,7 +46,7 @@ package struct ServerDoctor: Sendable {
         let look: Result<StoreFileFacts, StoreObstacle>
         do throws(ServerError) {
             try beforeStore(configuration)
-            look = await StoreFactory.look(at: configuration.store, patience: StoreProbe.patience)
+            look = await StoreFactory.look(at: configuration.store, timeout: StoreProbe.timeout)
         } catch {
             look = .failure(StoreObstacle(detail: error.detail, isForbidden: false))
         }
@@ -107,7 +107,7 @@ package struct ServerDoctor: Sendable {
         let client = CallbackClient(
             names: CallbackNames(takesPrivate: settings.takesPrivateAddresses),
             authorities: CallbackAuthorities(file: settings.authorities), now: SystemClock.now,
-            patience: .seconds(6))
+            timeout: .seconds(6))
         return await CallbackProbe.facts(waiting, client)
     }
 }

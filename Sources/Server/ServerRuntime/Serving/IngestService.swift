@@ -5,7 +5,7 @@ import ServiceLifecycle
 struct IngestService: Service {
     /// Whoever submits has waited for its own batches before this service is told to end: what is left belongs to a store
     /// that hangs.
-    private static let patience = Duration.seconds(2)
+    private static let stopTimeout = Duration.seconds(2)
     /// How often the writer hears of changed fences at least.
     private static let interval = Duration.seconds(1)
 
@@ -31,7 +31,7 @@ struct IngestService: Service {
         ingest.finish()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await _ in ended {} }
-            group.addTask { try? await Task.sleep(for: Self.patience) }
+            group.addTask { try? await Task.sleep(for: Self.stopTimeout) }
             await group.next()
             group.cancelAll()
         }

@@ -68,8 +68,9 @@ package struct ServerRuntime: Sendable {
         let lock = try ServeLock(store: configuration.store.path)
         defer { withExtendedLifetime(lock) {} }
         notifier.status("opening the store")
-        let patience = StartTimeoutExtension(notifier: notifier, clock: SystemClock.monotonic)
-        let store = try await StoreFactory.open(configuration.store, logger: logger, onCopying: patience.progress).store
+        let startTimeout = StartTimeoutExtension(notifier: notifier, clock: SystemClock.monotonic)
+        let store = try await StoreFactory.open(configuration.store, logger: logger, onCopying: startTimeout.progress)
+            .store
         do {
             await sealSecrets(store)
             try await serve(store)

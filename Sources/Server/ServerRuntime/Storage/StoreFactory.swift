@@ -47,13 +47,13 @@ enum StoreFactory {
 
     /// Looks at a store without changing it, also while a server serves it.
     static func look(
-        at store: ServerConfiguration.Store, patience: Double
+        at store: ServerConfiguration.Store, timeout: Double
     ) async -> Result<StoreFileFacts, StoreObstacle> {
         guard access(store.path, F_OK) != 0 || access(store.path, R_OK) == 0 else {
             return .failure(StoreObstacle(detail: "this user may not read \(store.path)", isForbidden: true))
         }
         do throws(TrackStoreError) {
-            let look = try await StoreFileInspection(path: store.path, patience: patience, at: SystemClock.now())
+            let look = try await StoreFileInspection(path: store.path, timeout: timeout, at: SystemClock.now())
             return .success(
                 StoreFileFacts(
                     schema: look.schema, knownSchema: StoreFileInspection.knownSchema, problems: look.problems,

@@ -119,5 +119,5 @@ package enum ChunkLimits {
     /// Most distinct attribute keys: a full chunk then holds no more values than a payload may.
     package static let keys = WireLimits.payloadValues / points
     /// Age at which small chunks are merged, however few points they have, milliseconds: one hour.
-    package static let patience: Int64 = 3_600_000
+    package static let smallChunkAge: Int64 = 3_600_000
 }

@@ -24,7 +24,7 @@ extension History {
         }
         guard disk.hasPower else { return (nil, nil) }
         alarms.isRefusing = false
-        journalPatience = ReadRetryModel(refusals: refusedJournalReads)
+        journalReadRetry = ReadRetryModel(refusals: refusedJournalReads)
         check { () throws(Violation) in
             let (visible, kept) = journalBytes
             if profile.hasPushes {
@@ -57,7 +57,7 @@ extension History {
 
     private func look(at journal: AlarmJournal) {
         check { () throws(Violation) in
-            try journalPatience.observe(refusals: refusedJournalReads, hasGivenUp: journal.hasGivenUp, now)
+            try journalReadRetry.observe(refusals: refusedJournalReads, hasGivenUp: journal.hasGivenUp, now)
             let (visible, kept) = journalBytes
             if profile.hasPushes {
                 try alarms.observe(visible, durable: kept, last: journal.lastNumber, circumstances(journal))
@@ -255,7 +255,7 @@ extension History {
             Violation(
                 guarantee: .liveness,
                 detail: "online and nothing is wrong, and push \(serial) for \(entity) has not come after "
-                    + "\(PushModel.patience / 1000) s"))
+                    + "\(PushModel.timeout / 1000) s"))
     }
 
     var areAlarmsAtRest: Bool { !profile.hasPushes || alarms.owed == 0 && !hasWaitingPushes }

@@ -69,12 +69,12 @@ extension History {
         frames.onWelcome = { [unowned self, unowned socket, weak machine] stream in
             let former = machine?.sessions.welcomed(socket, stream) ?? []
             guard !former.isEmpty else { return }
-            after(SessionModel.patience) { history in
+            after(SessionModel.timeout) { history in
                 guard former.contains(where: \.isActive) else { return }
                 history.fail(
                     Violation(
                         guarantee: .boundedMemory,
-                        detail: "a session goes on \(SessionModel.patience / 1000) s after a newer login of its stream")
+                        detail: "a session goes on \(SessionModel.timeout / 1000) s after a newer login of its stream")
                 )
             }
         }

@@ -15,7 +15,7 @@ package final class History {
     /// GNSS time at virtual time 0, milliseconds since 1970.
     static let beginning: Int64 = 1_800_000_000_000
     /// How long everything may take once the world is well again, milliseconds.
-    static let patience: Int64 = 6 * 3_600_000
+    static let recoveryTimeout: Int64 = 6 * 3_600_000
 
     let seed: UInt64
     let options: HistoryOptions
@@ -68,7 +68,7 @@ package final class History {
     var calm = QuietTimeModel(now: 0)
     /// The world has stopped: nothing is planned any more.
     private var isOver = false
-    var journalPatience = ReadRetryModel(refusals: 0)
+    var journalReadRetry = ReadRetryModel(refusals: 0)
     /// When the agent came online last, and when it last said that it cannot keep an alarm.
     var onlineAt = MonotonicTime.distantPast
     var alarmsRefusedAt = MonotonicTime.distantPast
@@ -144,7 +144,7 @@ package final class History {
         let end = MonotonicTime(milliseconds: Int64(options.hours * 3_600_000))
         advance(to: end)
         if violation == nil { heal() }
-        var deadline = now + Self.patience
+        var deadline = now + Self.recoveryTimeout
         while violation == nil, now < deadline {
             advance(to: now + 10_000)
             if isAtRest { deadline = now }
@@ -272,7 +272,7 @@ package final class History {
             fail(
                 Violation(
                     guarantee: .liveness,
-                    detail: "\(Self.patience / 3_600_000) hours after the world healed "
+                    detail: "\(Self.recoveryTimeout / 3_600_000) hours after the world healed "
                         + "\(box?.executor.cache.count ?? 0) points wait: \(status); hooks are owed to "
                         + "\(alarms.owed) alarms, the pushes \(waitingPushes) wait; \(openFences)"))
         }

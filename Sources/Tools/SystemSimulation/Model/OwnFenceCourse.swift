@@ -158,8 +158,8 @@ struct OwnFenceCourse {
     }
 
     /// Nil: every alarm was told within a time.
-    func overdue(at now: MonotonicTime, after patience: Int64) -> String? {
-        expected.first { !$0.isTold && !$0.isKnown && now - $0.foundAt > patience }.map {
+    func overdue(at now: MonotonicTime, after timeout: Int64) -> String? {
+        expected.first { !$0.isTold && !$0.isKnown && now - $0.foundAt > timeout }.map {
             "\($0.text) was due \((now - $0.foundAt) / 1000) s ago and nobody was told"
         }
     }

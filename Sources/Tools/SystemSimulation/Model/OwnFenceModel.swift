@@ -31,8 +31,8 @@ struct OwnFenceModel {
 
     /// Milliseconds until an alarm is told, whatever the disk does: the ring is read for 5 s at most, and the journal waits
     /// for the disk for 2 s.
-    private static let patience: Int64 = 8000
-    private static let replayPatience: Int64 = 5000
+    private static let timeout: Int64 = 8000
+    private static let replayTimeout: Int64 = 5000
     private static let mostCourses = 8
 
     init(_ way: TrueWay = TrueWay()) {
@@ -113,7 +113,7 @@ struct OwnFenceModel {
             }
             others.append(with)
         }
-        if !others.isEmpty { replaysUntil = now + Self.replayPatience }
+        if !others.isEmpty { replaysUntil = now + Self.replayTimeout }
         courses += others
     }
 
@@ -209,7 +209,7 @@ struct OwnFenceModel {
         if let untrue = courses.compactMap(\.untrue).first { throw untrue }
         var reason: String?
         let left = courses.filter { course in
-            guard let wrong = course.overdue(at: now, after: Self.patience) ?? course.unexplained(before: now) else {
+            guard let wrong = course.overdue(at: now, after: Self.timeout) ?? course.unexplained(before: now) else {
                 return true
             }
             reason = wrong

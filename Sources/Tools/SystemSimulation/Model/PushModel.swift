@@ -182,15 +182,15 @@ struct PushModel {
     }
 
     /// Longer than a push takes that is tried a second time, milliseconds.
-    static let patience: Int64 = 60_000
+    static let timeout: Int64 = 60_000
 
-    /// A message for this entity that was queued since then and ``patience`` ago, is in time, and is not at its agent.
+    /// A message for this entity that was queued since then and ``timeout`` ago, is in time, and is not at its agent.
     func overdue(
         for entity: String, since: MonotonicTime, _ now: MonotonicTime, serverTime time: Int64
     ) -> Int? {
         messages.indices.first { serial in
             let message = messages[serial]
-            guard message.isQueued, message.queuedAt > since, now - message.queuedAt > Self.patience,
+            guard message.isQueued, message.queuedAt > since, now - message.queuedAt > Self.timeout,
                 message.expires > time, case .entities(let names) = message.push.targets, names.contains(entity)
             else { return false }
             return rows[Row(serial: serial, entity: entity)].flatMap { entries[$0]?.isAcknowledged } != true

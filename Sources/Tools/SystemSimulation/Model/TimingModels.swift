@@ -32,7 +32,7 @@ struct SessionModel {
     private var sockets: [StreamID: [VirtualSocket]] = [:]
 
     /// How long the server may take to close the session that a newer one replaces, milliseconds.
-    static let patience: Int64 = 2000
+    static let timeout: Int64 = 2000
 
     /// A login succeeded. Returns the sessions that it replaces.
     mutating func welcomed(_ socket: VirtualSocket, _ stream: StreamID) -> [VirtualSocket] {

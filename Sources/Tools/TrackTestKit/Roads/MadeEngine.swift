@@ -221,7 +221,7 @@ package final class MadeTransport: RoadTransport {
         self.init { _, request throws(RoadFailure) in engine.reply(to: request) }
     }
 
-    package func exchange(_ request: RoadRequest, within patience: Int64) async throws(RoadFailure) -> RoadReply {
+    package func exchange(_ request: RoadRequest, within timeout: Int64) async throws(RoadFailure) -> RoadReply {
         let number = sent.withLock { sent in
             sent.append(request)
             return sent.count - 1

@@ -58,7 +58,7 @@ enum IdentityChecks {
     }
 
     /// Milliseconds after which somebody has forgotten a vehicle that waits.
-    private static let patience: Int64 = 86_400_000
+    private static let longestWait: Int64 = 86_400_000
     /// Milliseconds before the end of a token in which it is told of.
     private static let notice: Int64 = 7 * 86_400_000
 
@@ -88,7 +88,8 @@ enum IdentityChecks {
 
     private static func waiting(_ now: Timestamp, _ access: [VehicleAccessFacts]) -> Problem? {
         let pending = access.reduce(0) { $0 + $1.pending }
-        guard let oldest = access.compactMap(\.oldestPending).min(), now.milliseconds - oldest.milliseconds > patience
+        guard let oldest = access.compactMap(\.oldestPending).min(),
+            now.milliseconds - oldest.milliseconds > longestWait
         else { return nil }
         return Problem(
             found: "\(pending) \(pending == 1 ? "vehicle waits" : "vehicles wait") for approval, the first since "

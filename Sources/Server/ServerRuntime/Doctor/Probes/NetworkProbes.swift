@@ -17,7 +17,7 @@ import WebListener
 
 /// Knocks at the server's ports, and tells whether this server answers.
 enum PortProbe {
-    private static let patience = TimeAmount.seconds(3)
+    private static let timeout = TimeAmount.seconds(3)
 
     static func facts(_ configuration: ServerConfiguration) async -> [PortFacts] {
         let leaf = try? ServerIdentity.certificates(configuration.tls.certificate).first?.toDERBytes()
@@ -85,7 +85,7 @@ enum PortProbe {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.applicationProtocols = protocols
         guard let context = try? NIOSSLContext(configuration: tls) else { return .stranger("no TLS") }
-        let bootstrap = ClientBootstrap(group: loop).connectTimeout(patience).channelInitializer { channel in
+        let bootstrap = ClientBootstrap(group: loop).connectTimeout(timeout).channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {
                 let handler = try NIOSSLClientHandler(context: context, serverHostname: nil) { chain, verdict in
                     // Its certificate is all that is asked for.
@@ -98,7 +98,7 @@ enum PortProbe {
         do {
             let channel = try await bootstrap.connect(host: host, port: port).get()
             channel.closeFuture.whenComplete { _ in shown.succeed([UInt8]?.none) }
-            let end = loop.scheduleTask(in: patience) { channel.close(promise: nil) }
+            let end = loop.scheduleTask(in: timeout) { channel.close(promise: nil) }
             let certificate = try? await shown.futureResult.get()
             end.cancel()
             channel.close(promise: nil)
@@ -112,7 +112,7 @@ enum PortProbe {
 
     private static func plain(_ host: String, _ port: Int, _ path: String) async -> PortFacts.Found? {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.timeout = .init(connect: patience)
+        configuration.timeout = .init(connect: timeout)
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.httpVersion = .http1Only
         let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -125,7 +125,7 @@ enum PortProbe {
         let name = host.contains(":") ? "[\(host)]" : host
         do {
             let response = try await http.execute(
-                HTTPClientRequest(url: "http://\(name):\(port)\(path)"), timeout: patience)
+                HTTPClientRequest(url: "http://\(name):\(port)\(path)"), timeout: timeout)
             let body = Array(try await response.body.collect(upTo: 4 << 20).readableBytesView)
             let isMetrics = path == "/metrics" && body.starts(with: Array("# HELP saker_".utf8))
             let isAPI = (try? JSONReader.value(of: body))?["status"]?.integerValue != nil
@@ -146,7 +146,7 @@ enum PortProbe {
 
 /// Asks the road engine for its status, and for roads around the latest positions.
 enum RoadProbe {
-    private static let patience: Int64 = 4000
+    private static let timeout: Int64 = 4000
 
     static func facts(_ roads: ServerConfiguration.Roads, around places: [Coordinate]) async -> RoadFacts {
         let transport = HTTPRoadTransport(roads.url, connections: 1)
@@ -158,7 +158,7 @@ enum RoadProbe {
     static func facts(_ transport: some RoadTransport, around places: [Coordinate]) async -> RoadFacts {
         let status: EngineStatus
         do throws(RoadFailure) {
-            status = try EngineStatus(try await transport.exchange(.status, within: patience))
+            status = try EngineStatus(try await transport.exchange(.status, within: timeout))
         } catch {
             return .silent(sentence(error))
         }
@@ -172,7 +172,7 @@ enum RoadProbe {
     private static func tiles(_ transport: some RoadTransport, _ places: [Coordinate]) async -> RoadFacts.Tiles {
         guard !places.isEmpty else { return .noPositions }
         do throws(RoadFailure) {
-            let reply = try await transport.exchange(LocateRequest.request(for: places), within: patience)
+            let reply = try await transport.exchange(LocateRequest.request(for: places), within: timeout)
             return .known(try LocateRequest.known(reply), of: places.count)
         } catch {
             return .failed(sentence(error))

@@ -5,7 +5,7 @@ import TrackStore
 
 /// Asks the file systems under the store and under the exports.
 enum DiskProbe {
-    private static let patience: Int64 = 5
+    private static let timeout: Int64 = 5
 
     static func facts(_ configuration: ServerConfiguration) async -> [DiskFacts] {
         var found: [DiskFacts] = []
@@ -13,9 +13,9 @@ enum DiskProbe {
         for directory in [folder(of: configuration.store.path), configuration.exports.directory] {
             guard let device = FileStatus(of: directory)?.device, devices.insert(device).inserted else { continue }
             // A file system of another machine may hang.
-            if let space = await Deadline.run(seconds: patience, { space(directory) }) ?? nil {
+            if let space = await Deadline.run(seconds: timeout, { space(directory) }) ?? nil {
                 var facts = space
-                facts.sync = await Deadline.run(seconds: patience) { sync(directory) } ?? .hangs
+                facts.sync = await Deadline.run(seconds: timeout) { sync(directory) } ?? .hangs
                 found.append(facts)
             }
         }
@@ -81,7 +81,7 @@ enum MountTable {
 /// Looks at the files of the store.
 enum StoreProbe {
     /// Seconds: a gigabyte takes about one.
-    static let patience = 15.0
+    static let timeout = 15.0
 
     static func content(_ look: StoreFileFacts, _ store: ServerConfiguration.Store) -> StoreContent {
         let (strange, owner) = owners(store.path)
