@@ -195,8 +195,8 @@ import TrackModel
         // Times that go on are no news.
         let later = DateTrouble.disagreement(
             receiver: Timestamp(seconds: 2_066_860_900), clock: Timestamp(seconds: 1_795_737_700), isClockUsed: true)
-        #expect(!HealthReport(dates: later).isNews(after: HealthReport(dates: far)))
-        #expect(HealthReport(dates: far).isNews(after: HealthReport()))
+        #expect(!HealthReport(dates: later).isUrgent(after: HealthReport(dates: far)))
+        #expect(HealthReport(dates: far).isUrgent(after: HealthReport()))
     }
 
     @Test func everyDiskThatTakesNoPointsCounts() throws {
@@ -250,7 +250,7 @@ import TrackModel
         func changed(_ change: (inout HealthReport) -> Void) -> Bool {
             var other = report
             change(&other)
-            return other.isNews(after: report)
+            return other.isUrgent(after: report)
         }
         #expect(!changed { ($0.backlog, $0.lossAge, $0.fixAge, $0.losses) = (9, 0, 9, [.bound: 2]) })
         #expect(changed { $0.losses = [:] })

@@ -107,9 +107,9 @@ package struct HealthReport: Hashable, Sendable {
         }
     }
 
-    /// Whether the other report says something that an operator should hear at once. Numbers that grow all the time can wait
-    /// for the next heartbeat.
-    package func isNews(after other: HealthReport) -> Bool {
+    /// Whether the report differs from an earlier one in something that is sent at once. Numbers that grow all the time wait for
+    /// the next heartbeat.
+    package func isUrgent(after other: HealthReport) -> Bool {
         receiver != other.receiver || isGathering != other.isGathering || disk != other.disk
             || certificateEnd != other.certificateEnd || Set(losses.keys) != Set(other.losses.keys)
             || verdict?.obstacle != other.verdict?.obstacle

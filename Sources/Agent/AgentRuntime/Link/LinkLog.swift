@@ -119,9 +119,9 @@ struct RefusedPoints {
 }
 
 extension Logger {
-    /// What became of the connection. `isNews`: false while the same trouble goes on. `hadSession`: there was one until now.
+    /// What became of the connection. `isNew`: false while the same trouble goes on. `hadSession`: there was one until now.
     func tell(
-        _ state: LinkState, isNews: Bool, hadSession: Bool, session: String?, entity: String, server: String
+        _ state: LinkState, isNew: Bool, hadSession: Bool, session: String?, entity: String, server: String
     ) {
         switch state {
         case .online:
@@ -129,19 +129,19 @@ extension Logger {
                 "The server has let this vehicle in",
                 metadata: .event(
                     .linkOnline, ["entity": "\(entity)", "server": "\(server)", "session": "\(session ?? "")"]))
-        case .waiting(_, let trouble) where isNews:
+        case .waiting(_, let trouble) where isNew:
             warning(
                 hadSession
                     ? "The connection to the server is lost, and the agent tries again"
                     : "There is no connection to the server, and the agent tries again",
                 metadata: .event(
                     .linkLost, ["reason": "\(trouble.reason)", "entity": "\(entity)", "server": "\(server)"]))
-        case .refused(_, let trouble) where isNews && trouble.cause == .credentialsUnusable:
+        case .refused(_, let trouble) where isNew && trouble.cause == .credentialsUnusable:
             error(
                 "No connection can be made, and points are kept",
                 metadata: .event(
                     .linkLost, ["reason": "\(trouble.reason)", "entity": "\(entity)", "server": "\(server)"]))
-        case .refused(_, let trouble) where isNews:
+        case .refused(_, let trouble) where isNew:
             error(
                 trouble.isOwnRefusal
                     ? "This vehicle refuses the server, and points are kept"

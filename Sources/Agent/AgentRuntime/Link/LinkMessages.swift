@@ -90,11 +90,11 @@ struct HealthReportTracker {
 
     mutating func loggedIn() { told = nil }
 
-    /// Whether something is other than the server knows, and an operator should hear of it. False before the first report
-    /// of a session, which goes by itself.
-    var hasNews: Bool {
+    /// Whether something has changed since the last report of the session that is sent at once. False before the first report,
+    /// which is sent in any case.
+    var hasUrgentChange: Bool {
         guard let told, let now = read() else { return false }
-        return now.isNews(after: told)
+        return now.isUrgent(after: told)
     }
 
     /// The next heartbeat, with the health when the server takes it. `time`: now.

@@ -283,7 +283,7 @@ final class LinkShell {
 
     /// Something that an operator should know of may have changed.
     func healthMayHaveChanged() {
-        if ending != .process, health.hasNews { perform(machine.healthChanged(now: context.now)) }
+        if ending != .process, health.hasUrgentChange { perform(machine.healthChanged(now: context.now)) }
     }
 
     private func connect(_ id: LinkID) {
@@ -299,9 +299,9 @@ final class LinkShell {
 
     private func changed(to state: LinkState) {
         let hadSession = watch.session != nil
-        let isNews = watch.change(state, now: context.now, at: context.systemTime)
+        let isNew = watch.change(state, now: context.now, at: context.systemTime)
         context.log.tell(
-            state, isNews: isNews, hadSession: hadSession, session: watch.session, entity: entity,
+            state, isNew: isNew, hadSession: hadSession, session: watch.session, entity: entity,
             server: "\(server.host):\(server.port)")
         trust.follow(state)
         tell(.stateChanged(state))
