@@ -1,10 +1,10 @@
 // swift-tools-version: 6.2
-// The house: see ARCHITECTURE.md for what each target is for. A target exists to forbid an import or because two
+// See ARCHITECTURE.md for what each target is for. A target exists to forbid an import or because two
 // programs share it; dependencies only point down the list of rooms.
 import Glibc
 import PackageDescription
 
-let house: [SwiftSetting] = [
+let common: [SwiftSetting] = [
     // `any P` is written out, so that the cost of an existential is visible.
     .enableUpcomingFeature("ExistentialAny"),
     // A file imports what it uses: the boundary check can then read imports alone.
@@ -23,35 +23,35 @@ let house: [SwiftSetting] = [
     .treatWarning("DeprecatedDeclaration", as: .warning),
 ]
 /// For the rooms that own C handles or raw memory: every unsafe use is marked where it happens.
-let door: [SwiftSetting] = house + [.strictMemorySafety()]
+let unsafe: [SwiftSetting] = common + [.strictMemorySafety()]
 
 /// What stands in every list below: a name, the wing whose folder it is in, what it may import.
 extension Target {
-    static func door(_ name: String, pkgConfig: String? = nil, apt: String? = nil) -> Target {
+    static func cLibrary(_ name: String, pkgConfig: String? = nil, apt: String? = nil) -> Target {
         .systemLibrary(
             name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
     }
 
     static func room(
-        _ name: String, in wing: String, settings: [SwiftSetting] = house, _ dependencies: Dependency...
+        _ name: String, in wing: String, settings: [SwiftSetting] = common, _ dependencies: Dependency...
     ) -> Target {
         .target(name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)", swiftSettings: settings)
     }
 
     static func program(_ name: String, in wing: String, _ dependencies: Dependency...) -> Target {
         .executableTarget(
-            name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)", swiftSettings: house)
+            name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)", swiftSettings: common)
     }
 
     /// Tests that belong to no single room.
     static func tests(_ name: String, _ dependencies: Dependency...) -> Target {
-        .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: house)
+        .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: common)
     }
 
     static func tests(of room: String, _ dependencies: Dependency...) -> Target {
         .testTarget(
             name: "\(room)Tests", dependencies: [.byName(name: room)] + dependencies, path: "Tests/\(room)Tests",
-            swiftSettings: house)
+            swiftSettings: common)
     }
 }
 
@@ -80,15 +80,15 @@ extension Target.Dependency {
 
 // MARK: - Doors to C: one module map each, imported by exactly one owner
 
-let doors: [Target] = [
-    .door("CGPS", pkgConfig: "libgps", apt: "libgps-dev"),
-    .door("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
-    .door("CAllocator"),
-    .door("CClock"),
-    .door("CLinux"),
-    .door("CNetworkNamespace"),
-    .door("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
-    .door("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
+let cLibraries: [Target] = [
+    .cLibrary("CGPS", pkgConfig: "libgps", apt: "libgps-dev"),
+    .cLibrary("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
+    .cLibrary("CAllocator"),
+    .cLibrary("CClock"),
+    .cLibrary("CLinux"),
+    .cLibrary("CNetworkNamespace"),
+    .cLibrary("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
+    .cLibrary("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
 ]
 
 // MARK: - Shared by more than one program
@@ -98,7 +98,7 @@ let shared: [Target] = [
     .room("Geodesy", in: "Shared", "TrackModel"),
     .room("Geofencing", in: "Shared", "Geodesy", "TrackModel"),
     .room("TimeZones", in: "Shared", "Geofencing", "TrackModel"),
-    .room("Compression", in: "Shared", settings: door, "CZlib"),
+    .room("Compression", in: "Shared", settings: unsafe, "CZlib"),
     .room("TrackWire", in: "Shared", "TrackModel", "Compression", .protobuf),
     .room("JSON", in: "Shared"),
     .room("LocalSocket", in: "Shared", .nioCore, .nioPosix),
@@ -108,9 +108,10 @@ let shared: [Target] = [
     .room("AgentControl", in: "Shared", "JSON", "LocalSocket", "Varlink", "TrackModel", .nioCore),
     .room("Terminal", in: "Shared", "TrackModel", .arguments),
     .room("Diagnosing", in: "Shared", "JSON", "Terminal", .nioCore, .nioPosix),
-    .room("Systemd", in: "Shared", settings: door, "TrackModel", .log),
+    .room("Systemd", in: "Shared", settings: unsafe, "TrackModel", .log),
     .room("DirectoryAccess", in: "Shared"),
-    .room("SecureLink", in: "Shared", settings: door, "COpenSSL", "DirectoryAccess", "TrackModel", .nioCore, .nioPosix),
+    .room(
+        "SecureLink", in: "Shared", settings: unsafe, "COpenSSL", "DirectoryAccess", "TrackModel", .nioCore, .nioPosix),
     .room("HTTPExchange", in: "Shared", "SecureLink", .nioCore),
     .room("ConfigurationFile", in: "Shared", "DirectoryAccess"),
     .room("TrackFiles", in: "Shared", "JSON", "TrackModel"),
@@ -132,9 +133,9 @@ let agent: [Target] = [
     .room(
         "LocalFences", in: "Agent", "AgentLogic", "FenceDelivery", "FenceJSON", "Geodesy", "Geofencing", "JSON",
         "TrackModel"),
-    .room("DiskRing", in: "Agent", settings: door, "TrackModel", "Compression"),
+    .room("DiskRing", in: "Agent", settings: unsafe, "TrackModel", "Compression"),
     .room("AlarmLog", in: "Agent", "JSON", "DiskRing", "TrackModel", "Compression"),
-    .room("GNSSFeed", in: "Agent", settings: door, "CGPS", "AgentLogic", "TrackModel"),
+    .room("GNSSFeed", in: "Agent", settings: unsafe, "CGPS", "AgentLogic", "TrackModel"),
     .room(
         "AgentRuntime", in: "Agent", "AgentControl", "AgentLogic", "AlarmLog", "CLinux", "ConfigurationFile",
         "ConnectionLimits", "MetricsText", "FenceDelivery", "FenceJSON", "GNSSFeed", "Geodesy", "Geofencing", "JSON",
@@ -152,7 +153,7 @@ let server: [Target] = [
     .room(
         "RoadEngine", in: "Server", "MetricsText", "RoadMatching", "Systemd", "TrackAnalysis", "TrackModel", .log,
         .nioCore, .nioHTTP1, .httpClient),
-    .room("SQLDatabase", in: "Server", settings: door, "CSQLite"),
+    .room("SQLDatabase", in: "Server", settings: unsafe, "CSQLite"),
     .room(
         "StoreRecords", in: "Server", "Geodesy", "Geofencing", "SQLDatabase", "TrackStore", "TrackModel", "TrackWire",
         .crypto),
@@ -221,7 +222,7 @@ let programs: [Target] = [
     // The agent or the command line, as its name says: docs/decisions/0029-one-program.md.
     .executableTarget(
         name: "saker", dependencies: ["AgentRuntime", "SakerCommand"], path: "Sources/Vehicle/saker",
-        swiftSettings: house,
+        swiftSettings: common,
         linkerSettings: [.unsafeFlags(vehicleLink, .when(configuration: .release))]),
     .program(
         "saker-server", in: "Server", "ConfigurationFile", "Diagnosing", "FenceCommands", "Geodesy",
@@ -410,7 +411,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
-    targets: doors + shared + agent + server + commandLine + programs + tools
+    targets: cLibraries + shared + agent + server + commandLine + programs + tools
         + tests.filter { wantedTests?.contains($0.name) ?? true },
     swiftLanguageModes: [.v6]
 )

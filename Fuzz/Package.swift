@@ -3,7 +3,7 @@
 // them; `scripts/fuzz` links `Rooms` and `Sources/Properties` to the sources, so that nothing is fuzzed but what is shipped.
 import PackageDescription
 
-let house: [SwiftSetting] = [
+let common: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
@@ -27,7 +27,7 @@ let package = Package(
         .systemLibrary(name: "CAllocator", path: "Rooms/CLibraries/CAllocator"),
         .systemLibrary(name: "CSQLite", path: "Rooms/CLibraries/CSQLite", pkgConfig: "sqlite3"),
         .systemLibrary(name: "COpenSSL", path: "Rooms/CLibraries/COpenSSL", pkgConfig: "openssl"),
-        .target(name: "Crypto", swiftSettings: house),
+        .target(name: "Crypto", swiftSettings: common),
         .room("Geodesy", in: "Shared", ["TrackModel"]),
         .room("Geofencing", in: "Shared", ["Geodesy", "TrackModel"]),
         .room("TrackModel", in: "Shared"),
@@ -117,14 +117,14 @@ let package = Package(
             ]),
         .target(
             name: "Terminal", dependencies: ["TrackModel"], path: "Rooms/Shared/Terminal", sources: ["TextFold.swift"],
-            swiftSettings: house),
+            swiftSettings: common),
         .target(
             name: "FenceCommands", dependencies: ["Terminal", "TrackFiles"], path: "Rooms/Shared/FenceCommands",
-            sources: ["TimeExpression.swift"], swiftSettings: house),
+            sources: ["TimeExpression.swift"], swiftSettings: common),
         .target(
             name: "saker_sim", dependencies: ["DriveSimulation", "Geodesy", "TrackFiles"],
             path: "Rooms/Tools/saker-sim",
-            sources: ["RouteFile.swift"], swiftSettings: house),
+            sources: ["RouteFile.swift"], swiftSettings: common),
         .target(
             name: "Properties",
             dependencies: [
@@ -139,8 +139,8 @@ let package = Package(
                 .log, .nioCore,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],
-            swiftSettings: house),
-        .executableTarget(name: "saker-fuzz", dependencies: ["Properties"], swiftSettings: house),
+            swiftSettings: common),
+        .executableTarget(name: "saker-fuzz", dependencies: ["Properties"], swiftSettings: common),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -151,7 +151,7 @@ extension Target {
     ) -> Target {
         .target(
             name: name, dependencies: dependencies, path: "Rooms/\(wing)/\(name)", sources: sources,
-            swiftSettings: house)
+            swiftSettings: common)
     }
 }
 

@@ -1,6 +1,6 @@
 internal import AgentControl
 internal import AgentLogic
-// For `sigset_t` too, which the headers of this door bring along.
+// For `sigset_t` too, which the headers of this library bring along.
 internal import CLinux
 internal import ConfigurationFile
 internal import Glibc
