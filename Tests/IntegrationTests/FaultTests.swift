@@ -79,7 +79,7 @@ import Testing
         }
         #expect(metric("saker_agent_cache_in_memory") == 1)
         #expect(metric("saker_agent_control_socket") == 0)
-        for text in ["The control socket cannot be opened", fleet.socket, "The track cache is in memory", "ENOTDIR"] {
+        for text in ["The control socket cannot be opened", fleet.socket, "The disk ring is in memory", "ENOTDIR"] {
             #expect(agent.printed.contains(text), "\(agent.printed)")
         }
         let doctor = try fleet.saker(["doctor", "--config", fleet.agent + "/agent.toml", "--socket", fleet.socket])

@@ -1,4 +1,4 @@
-/// The track cache as a whole.
+/// The disk ring as a whole.
 package struct CacheStatus: Codable, Hashable, Sendable {
     package enum State: String, Codable, Hashable, Sendable, CaseIterable {
         /// The agent writes points to the disk.

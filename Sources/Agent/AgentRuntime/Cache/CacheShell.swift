@@ -317,7 +317,7 @@ final class CacheShell {
         if old.isInMemory != new.isInMemory {
             new.isInMemory
                 ? complain(new)
-                : context.log.notice("The track cache is on the disk again", metadata: .event(.cacheReturned))
+                : context.log.notice("The disk ring is on the disk again", metadata: .event(.cacheReturned))
             tell(.changed)
         }
         forecast.appended(total: new.counters.appendedBytes, now: context.now)
@@ -348,7 +348,7 @@ final class CacheShell {
 
     private func complain(_ snapshot: CacheSnapshot) {
         context.log.error(
-            "The track cache is in memory only, because the disk refuses it",
+            "The disk ring is in memory only, because the disk refuses it",
             metadata: .event(.cacheMemoryFallback, ["state": "\(snapshot.state)"]))
     }
 

@@ -81,7 +81,7 @@ package struct OpenedAgent {
         (dependencies, snapshot) = try open(options)
         let recovery = snapshot.recovery
         log.notice(
-            "The track cache is open",
+            "The disk ring is open",
             metadata: .event(
                 .cacheRecovered,
                 [
@@ -113,10 +113,10 @@ package struct OpenedAgent {
                 )
             }
         case .putAside(let path):
-            log.error("The remembered state was damaged and is put aside", metadata: ["file": "\(path)"])
+            log.error("The durable state was damaged and is put aside", metadata: ["file": "\(path)"])
             return (DurableState(), defaults)
         case .unreadable(let reason):
-            log.error("The remembered state cannot be read", metadata: ["error": "\(reason)"])
+            log.error("The durable state cannot be read", metadata: ["error": "\(reason)"])
             return (DurableState(), defaults)
         }
     }

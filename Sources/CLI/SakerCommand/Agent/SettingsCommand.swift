@@ -62,7 +62,7 @@ struct SettingsCommand: ParsableCommand {
     struct CacheLimitCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "cache-limit",
-            abstract: "Sets the size of the track cache. Beyond it the agent drops the oldest points and counts them.")
+            abstract: "Sets the size of the disk ring. Beyond it the agent drops the oldest points and counts them.")
 
         @OptionGroup var agent: AgentOptions
 

@@ -260,63 +260,73 @@ package struct ServerRuntime: Sendable {
             try device.reload()
             try identity.reload()
         }
-        var services: [any Service] = [
-            CertificateExpiryCheck(certificateFile: configuration.tls.certificate, logger: logger),
-            CertificateRenewing(configuration: configuration, time: time, logger: logger),
-            CertificateFollowing(certificates: certificates),
+        var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
+        /// `name`: what the journal calls the service when it ends unexpectedly.
+        func add(_ name: String, _ service: any Service) {
+            services.append(.init(service: service, serviceName: name))
+        }
+        add("certificate check", CertificateExpiryCheck(certificateFile: configuration.tls.certificate, logger: logger))
+        add("certificate renewal", CertificateRenewing(configuration: configuration, time: time, logger: logger))
+        add("certificate reload", CertificateFollowing(certificates: certificates))
+        add(
+            "reload",
             Reloading(
                 configuration: configuration, certificates: certificates, threshold: threshold, notifier: notifier,
-                logger: logger),
-        ]
+                logger: logger))
         if let interval = configuration.store.mergeInterval {
-            services.append(
+            add(
+                "merging of chunks",
                 Merging(
                     store: store, interval: .seconds(interval), now: SystemClock.now, logger: logger,
                     record: mergeRecord))
         }
-        services.append(HeapTrimming())
-        services.append(
+        add("heap trimming", HeapTrimming())
+        add(
+            "retention of points",
             PointRetention(
                 store: store, standardDays: configuration.store.retentionDays, time: time, logger: logger))
-        services.append(ServiceRemoving(store: store, logger: logger))
-        services.append(CopyCleanup(store: configuration.store, time: time, logger: logger))
-        services.append(PushCleanup(store: store, now: SystemClock.now, logger: logger))
-        services.append(
+        add("deletion of services", ServiceRemoving(store: store, logger: logger))
+        add("cleanup of copies", CopyCleanup(store: configuration.store, time: time, logger: logger))
+        add("cleanup of pushes", PushCleanup(store: store, now: SystemClock.now, logger: logger))
+        add(
+            "alarm callbacks",
             CallbackSending(
                 store: store, client: callbacks, counters: callbackCounters, logger: logger, now: SystemClock.now))
-        services.append(
+        add(
+            "exports",
             Exporting(
                 store: store, directory: exportDirectory, record: exportCounters, logger: logger,
                 now: SystemClock.now))
-        services.append(RouteComputing(store: store, router: router, logger: logger))
+        add("frequent routes", RouteComputing(store: store, router: router, logger: logger))
         if let timeout = notifier.watchdogTimeout {
-            services.append(
+            add(
+                "watchdog",
                 Watchdog(store: store, notifier: notifier, timeout: timeout, logger: logger) {
                     "\(gateway.sessionCount) agents logged in"
                 })
         }
-        services.append(IngestService(ingest: ingest))
-        services.append(GatewayService(gateway: gateway, ports: ports))
+        add("writer of points", IngestService(ingest: ingest))
+        add("device listener", GatewayService(gateway: gateway, ports: ports))
         let enrolments = EnrolmentService(
             store: store, place: enrolment, counters: enrolmentCounters, logger: logger, now: SystemClock.now,
             clock: SystemClock.monotonic)
-        services.append(EnrolmentLines(enrolments: enrolments))
-        if let https = web.https { services.append(listener(.https, https, router, identity, enrolments, ports)) }
-        if let http = web.http { services.append(listener(.http, http, router, nil, enrolments, ports)) }
+        add("enrolment log", EnrolmentLines(enrolments: enrolments))
+        if let https = web.https { add("HTTPS listener", listener(.https, https, router, identity, enrolments, ports)) }
+        if let http = web.http { add("HTTP listener", listener(.http, http, router, nil, enrolments, ports)) }
         if let address = configuration.metrics {
             let figures = ServerFigures(
                 configuration, store: store, ingest: ingest, gateway: gateway, api: apiCounters, durations: durations,
                 web: webCounters, requestMemory: requestMemory, merging: mergeRecord, callbacks: callbackCounters,
                 exports: exportCounters, enrolment: enrolmentCounters, roads: roads)
-            services.append(
+            add(
+                "metrics listener",
                 MetricsService(
                     address: address, figures: figures, logger: logger, onBound: { ports.note(.metrics, $0) },
                     onObstacle: { ports.doWithout(.metrics) }))
         }
-        services.append(Readiness(ports: ports, portsFile: portsFile, notifier: notifier, logger: logger))
+        add("readiness", Readiness(ports: ports, portsFile: portsFile, notifier: notifier, logger: logger))
         var settings = ServiceGroupConfiguration(
-            services: services.map { .init(service: $0, serviceName: "\(type(of: $0))") },
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: quietLogger)
+            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quietLogger)
         settings.maximumGracefulShutdownDuration = .seconds(configuration.shutdownLimit)
         return ServiceGroup(configuration: settings)
     }

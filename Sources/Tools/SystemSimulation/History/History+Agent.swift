@@ -345,7 +345,7 @@ extension History {
             noteCause()
             fences?.own.stopped()
         case "The server does not confirm early alarms, so they are reported": earlyAlarmsAreOverdue()
-        case "The track cache is in memory only, because the disk refuses it": fences?.mayDiffer = true
+        case "The disk ring is in memory only, because the disk refuses it": fences?.mayDiffer = true
         case "Alarms cannot be kept: none is acknowledged, the server sends them again":
             alarms.isRefusing = true
             alarms.refused()

@@ -136,10 +136,10 @@ extension History {
         let settings = box.agent.settings()
         switch reading {
         case .putAside(let path):
-            fail(Violation(guarantee: .recovery, detail: "the remembered state was damaged: \(path)"))
+            fail(Violation(guarantee: .recovery, detail: "the durable state was damaged: \(path)"))
         case .unreadable(let reason):
             // The disk does not answer: the configuration decides, until somebody says something else.
-            note("the remembered state cannot be read: \(reason)")
+            note("the durable state cannot be read: \(reason)")
             isStateKnown = false
             _ = rememberedTarget.changed(to: found)
             _ = rememberedSettings?.changed(to: settings)
