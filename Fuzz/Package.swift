@@ -112,7 +112,7 @@ let package = Package(
                 "TrackStoreSQLite", "Varlink", .log, .nioCore,
             ],
             only: [
-                "Deadline.swift", "DiskNode.swift", "DiskSimulation.swift", "RunningIngest.swift", "SampleAgent.swift",
+                "Deadline.swift", "DiskNode.swift", "DiskSimulation.swift", "SampleAgent.swift",
                 "Stores/StoreDecorator.swift", "Stores/StoreDecorator+Fences.swift", "Stores/TestStore.swift",
             ]),
         .target(

@@ -26,8 +26,8 @@ import Testing
         "ServerRuntime/Enrolment/EnrolmentJournal.swift": (
             4, "each has a budget; what was left out is said once a minute"
         ),
-        "ServerRuntime/Exports/Exporting.swift": (3, "the disk or the store fails; once a minute at most"),
-        "ServerRuntime/FrequentRoutes/RouteComputing.swift": (4, "the store fails; once a minute at most"),
+        "ServerRuntime/Jobs/Exporting.swift": (3, "the disk or the store fails; once a minute at most"),
+        "ServerRuntime/Jobs/RouteComputing.swift": (4, "the store fails; once a minute at most"),
         "ServerRuntime/Metrics/ServerFigures.swift": (2, "the server starts, or the address is taken"),
         "ServerRuntime/Serving/Readiness.swift": (3, "the server starts or stops"),
         "ServerRuntime/Serving/Reloading.swift": (4, "an operator has changed the configuration or the certificates"),

@@ -166,3 +166,10 @@ package struct ZoneFile: Hashable, Sendable {
         }
     }
 }
+
+/// Why bytes are no time zone.
+package struct ZoneFileError: Error, Hashable, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) { self.description = description }
+}
