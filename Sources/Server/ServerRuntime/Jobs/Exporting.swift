@@ -1,5 +1,4 @@
 import Logging
-import ServiceLifecycle
 import Synchronization
 import Systemd
 import TrackExport
@@ -8,12 +7,8 @@ import TrackStore
 import WebAPI
 
 /// Writes the files of export jobs, one after the other, and removes files whose time is over.
-struct Exporting: Service {
-    /// How long a claim holds that nobody prolongs, and how often it is prolonged, milliseconds.
-    private static let claim: Int64 = 60_000
-    private static let renewal: Int64 = 15_000
-    /// Between two attempts at a job that failed, milliseconds: the disk may have room then.
-    private static let pause: Int64 = 60_000
+struct Exporting: JobWork {
+    static let interval = Duration.seconds(2)
 
     let store: any TrackStore
     let directory: ExportDirectory
@@ -22,7 +17,6 @@ struct Exporting: Service {
     /// For lines that clients cause.
     private let log: RequestLog
     let now: @Sendable () -> Timestamp
-    private let look = Duration.seconds(2)
     private let pointsAtOnce: Int
     /// Names the server among those that share a store. A server that was killed has the same number again.
     private let worker: Int64
@@ -37,38 +31,13 @@ struct Exporting: Service {
         worker = directory.worker() ?? Int64.random(in: .min ... .max)
     }
 
-    func run() async {
-        // Whoever waits for an answer comes first.
-        let work = Task(priority: .background) { await serve() }
-        try? await gracefulShutdown()
-        work.cancel()
-        await work.value
-    }
-
-    /// Until the task is cancelled.
-    private func serve() async {
-        var clearedAt: Timestamp?
-        var heldUntil: Timestamp?
-        while !Task.isCancelled {
-            let time = now()
-            if clearedAt.map({ time >= $0.adding(milliseconds: 60_000) || time < $0 }) ?? true {
-                await clear()
-                clearedAt = time
-            }
-            if heldUntil.map({ time >= $0 }) ?? true {
-                heldUntil = await step() ? nil : now().adding(milliseconds: Self.pause)
-            }
-            try? await Task.sleep(for: look)
-        }
-    }
-
     /// Does every job that waits. False: one failed, and the others would fail the same way.
     func step() async -> Bool {
         while !Task.isCancelled {
             do {
                 let time = now()
                 let found = try await store.claimExport(
-                    by: worker, at: time, through: time.adding(milliseconds: Self.claim))
+                    by: worker, at: time, through: JobClaim.end(from: time))
                 guard let job = found else { return true }
                 // A deleted job's file would take room that its service may use again.
                 await clear()
@@ -121,15 +90,10 @@ struct Exporting: Service {
         var file = try ExportFile(
             path: directory.file(job.token), entry: ExportLines.fileName(of: job), modified: now())
         var progress = ExportWork.Progress()
-        var renewedAt = now()
+        var claim = JobClaim(at: now())
         let work = ExportWork(job, store: store, pointsAtOnce: pointsAtOnce) { lines.text($0, $1, $2) }
         let isWhole = try await work.write(to: &file, &progress) {
-            guard !Task.isCancelled else { return false }
-            let time = now()
-            guard time >= renewedAt.adding(milliseconds: Self.renewal) else { return true }
-            renewedAt = time
-            return try await store.keepExport(
-                job.number, by: worker, through: time.adding(milliseconds: Self.claim))
+            try await claim.holds(at: now()) { try await store.keepExport(job.number, by: worker, through: $0) }
         }
         guard isWhole else { return nil }
         if let hole = progress.holes.first {

@@ -1,17 +1,12 @@
 import Logging
-import ServiceLifecycle
 import Synchronization
 import TrackModel
 import TrackStore
 import WebAPI
 
 /// Computes the frequent routes of jobs, one after the other, and removes jobs whose time is over.
-struct RouteComputing: Service {
-    /// How long a claim holds that nobody prolongs, and how often it is prolonged, milliseconds.
-    private static let claim: Int64 = 60_000
-    private static let renewal: Int64 = 15_000
-    /// Between two attempts at a job that failed, milliseconds.
-    private static let pause: Int64 = 60_000
+struct RouteComputing: JobWork {
+    static let interval = Duration.seconds(1)
     /// Attempts at a job that fails itself, while the store takes it back.
     private static let mostAttempts = 5
 
@@ -24,7 +19,6 @@ struct RouteComputing: Service {
     /// For lines that clients cause.
     private let log: RequestLog
     let now: @Sendable () -> Timestamp
-    private let look = Duration.seconds(1)
     /// Names the server among those that share a store. Who was killed has another number when it comes back: its claim ends by
     /// itself.
     private let worker = Int64.random(in: .min ... .max)
@@ -43,38 +37,13 @@ struct RouteComputing: Service {
         }
     }
 
-    func run() async {
-        // Whoever waits for an answer comes first.
-        let work = Task(priority: .background) { await serve() }
-        try? await gracefulShutdown()
-        work.cancel()
-        await work.value
-    }
-
-    /// Until the task is cancelled.
-    private func serve() async {
-        var clearedAt: Timestamp?
-        var heldUntil: Timestamp?
-        while !Task.isCancelled {
-            let time = now()
-            if clearedAt.map({ time >= $0.adding(milliseconds: 60_000) || time < $0 }) ?? true {
-                await clear()
-                clearedAt = time
-            }
-            if heldUntil.map({ time >= $0 }) ?? true {
-                heldUntil = await step() ? nil : now().adding(milliseconds: Self.pause)
-            }
-            try? await Task.sleep(for: look)
-        }
-    }
-
     /// Does every job that waits. False: one failed, and the others may fail the same way.
     func step() async -> Bool {
         while !Task.isCancelled {
             do {
                 let time = now()
                 let found = try await store.claimRouteJob(
-                    by: worker, at: time, through: time.adding(milliseconds: Self.claim))
+                    by: worker, at: time, through: JobClaim.end(from: time))
                 guard let job = found else { return true }
                 guard await settle(job) else { return false }
             } catch {
@@ -97,14 +66,9 @@ struct RouteComputing: Service {
     }
 
     private func work(on job: RouteJobRecord) async throws {
-        var renewedAt = now()
+        var claim = JobClaim(at: now())
         let result = try await compute(job) {
-            guard !Task.isCancelled else { return false }
-            let time = now()
-            guard time >= renewedAt.adding(milliseconds: Self.renewal) else { return true }
-            renewedAt = time
-            return try await store.keepRouteJob(
-                job.number, by: worker, through: time.adding(milliseconds: Self.claim))
+            try await claim.holds(at: now()) { try await store.keepRouteJob(job.number, by: worker, through: $0) }
         }
         guard let result else {
             if Task.isCancelled { try await end(job, nil) }
