@@ -73,19 +73,19 @@ struct FenceBox: JournalingBox {
     mutating func perform(_ actions: [FenceMachine.Action]) {
         for action in actions {
             switch action {
-            case .alarms(.write(let writing)):
+            case .judging(.alarms(.write(let writing))):
                 if isHanging { hanging = writing } else { write(writing) }
-            case .alarms(.tell(let alarm, let standing)):
+            case .judging(.alarms(.tell(let alarm, let standing))):
                 if case .durable = standing {
                     told.append((alarm.key.text, true))
                 } else {
                     told.append((alarm.key.text, false))
                 }
-            case .alarms(.runHooks(let alarm, _)): hooksRun.append(alarm.key.text)
-            case .alarms(.settleHooks(let number)): journal.finish(number)
-            case .alarms(.setTimer(let timer, _)): timers.insert(timer)
-            case .alarms(.cancelTimer(let timer)): timers.remove(timer)
-            case .alarms(.complain), .alarms(.relieved), .alarms(.dropped), .saving, .storm, .leftOut, .notJudged:
+            case .judging(.alarms(.runHooks(let alarm, _))): hooksRun.append(alarm.key.text)
+            case .judging(.alarms(.settleHooks(let number))): journal.finish(number)
+            case .judging(.alarms(.setTimer(let timer, _))): timers.insert(timer)
+            case .judging(.alarms(.cancelTimer(let timer))): timers.remove(timer)
+            case .judging, .saving:
                 other.append(action)
             }
         }
@@ -236,14 +236,14 @@ extension [FenceMachine.Action] {
     /// What is told, in short.
     var told: [String] {
         compactMap { action in
-            guard case .alarms(.tell(let alarm, let standing)) = action else { return nil }
+            guard case .judging(.alarms(.tell(let alarm, let standing))) = action else { return nil }
             return "\(alarm.alarm.action) \(alarm.alarm.fence)\(standing == .notDurable ? " early" : "")"
         }
     }
 
     /// Alarms that are to be written.
     var writing: AlarmOutbox.Writing? {
-        for case .alarms(.write(let writing)) in self { return writing }
+        for case .judging(.alarms(.write(let writing))) in self { return writing }
         return nil
     }
 }

@@ -21,16 +21,16 @@ import TrackModel
 
         mutating func perform(_ actions: [FenceMachine.Action]) {
             told += actions.told
-            for case .alarms(.tell(let alarm, _)) in actions { alarms.append(alarm) }
+            for case .judging(.alarms(.tell(let alarm, _))) in actions { alarms.append(alarm) }
             for action in actions {
                 switch action {
-                case .alarms(.write(let writing)):
+                case .judging(.alarms(.write(let writing))):
                     writings += 1
                     let outcomes = writing.alarms.indices.map { AlarmOutbox.Written.new(UInt64($0) + 1) }
                     perform(machine.alarms { $0.written(outcomes) })
-                case .alarms: break
+                case .judging(.alarms): break
                 case .saving(.write): perform(machine.saving { $0.written() })
-                case .saving, .storm, .leftOut, .notJudged: other.append(action)
+                case .saving, .judging(.storm), .judging(.leftOut), .judging(.notJudged): other.append(action)
                 }
             }
         }
@@ -256,8 +256,8 @@ import TrackModel
             })
         box.drive(east(0, 200), east(5, 130))
         for second in 10..<500 as Range<Int64> { box.drive(east(second, 10, speed: 0)) }
-        let storms = box.other.filter { if case .storm = $0 { true } else { false } }
-        #expect(storms == [.storm(fence: 1, name: "", entity: "van_07")])
+        let storms = box.other.filter { if case .judging(.storm) = $0 { true } else { false } }
+        #expect(storms == [.judging(.storm(fence: 1, name: "", entity: "van_07"))])
     }
 
     @Test func oneWriteIsBoundedAndWhatIsLeftOutIsSaid() throws {
@@ -269,7 +269,7 @@ import TrackModel
         box.perform(try box.machine.create((0..<8).map { _ in circle() }, now: clock).actions)
         box.drive(east(0, 200), east(5, 130), east(10, 60))
         #expect(box.told.count == 5)
-        #expect(box.other.contains(.leftOut(3)))
+        #expect(box.other.contains(.judging(.leftOut(3))))
         #expect(box.machine.counters.leftOut == 3)
     }
 
@@ -301,7 +301,7 @@ import TrackModel
             table: LocalFenceTable(
                 KeptFences(box.machine.table.all.map { try! LocalFence(number: $0.fence.id, encoded: $0.encoded) })))
         box.perform(box.machine.started(entity: "van_07", service: 7))
-        #expect(box.other.contains { if case .notJudged(1, _) = $0 { true } else { false } })
+        #expect(box.other.contains { if case .judging(.notJudged(1, _)) = $0 { true } else { false } })
         box.perform(box.machine.zonesRead(["Asia/Shanghai": ZoneOffsets(first: 28_800)]))
         box.drive(east(0, 200), east(5, 130), east(10, 60))
         #expect(box.told == ["enter 1"])

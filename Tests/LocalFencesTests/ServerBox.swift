@@ -89,23 +89,23 @@ struct ServerBox: JournalingBox {
     mutating func perform(_ actions: [ServerFenceMachine.Action]) {
         for action in actions {
             switch action {
-            case .alarms(.write(let writing)): write(writing)
-            case .alarms(.tell(let alarm, let standing)):
+            case .judging(.alarms(.write(let writing))): write(writing)
+            case .judging(.alarms(.tell(let alarm, let standing))):
                 if case .durable = standing {
                     told.append((alarm.key.text, true))
                 } else {
                     told.append((alarm.key.text, false))
                 }
-            case .alarms(.runHooks(let alarm, _)): hooksRun.append(alarm.key.text)
-            case .alarms(.settleHooks(let number)): journal.finish(number)
-            case .alarms(.setTimer(let timer, _)): timers.insert(timer)
-            case .alarms(.cancelTimer(let timer)): timers.remove(timer)
+            case .judging(.alarms(.runHooks(let alarm, _))): hooksRun.append(alarm.key.text)
+            case .judging(.alarms(.settleHooks(let number))): journal.finish(number)
+            case .judging(.alarms(.setTimer(let timer, _))): timers.insert(timer)
+            case .judging(.alarms(.cancelTimer(let timer))): timers.remove(timer)
             case .saving(.write):
                 if isHanging { hanging = machine.content } else { save(machine.content) }
             case .applied(let version, _, let isRemembered): applied.append((version, isRemembered))
             case .setTimeout: isWaitingForDisk = true
             case .request(let place): requests.append(place)
-            case .alarms(.complain), .alarms(.relieved), .alarms(.dropped), .saving, .storm, .leftOut, .notJudged,
+            case .judging, .saving,
                 .usesChanged:
                 break
             }

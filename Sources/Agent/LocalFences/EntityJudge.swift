@@ -1,16 +1,23 @@
 internal import Geofencing
 package import TrackModel
 
+/// What judging points asks for, by the box's own fences and by the server's.
+package enum JudgingAction: Hashable, Sendable {
+    case alarms(AlarmOutbox.Action)
+    /// The fence makes more than 60 alarms an hour for the entity; said once an hour.
+    case storm(fence: Int32, name: String, entity: String)
+    /// One point has caused more alarms than are published; so many are left out.
+    case leftOut(Int)
+    /// The fence is not judged: its weekly windows name a time zone that the box does not have.
+    case notJudged(fence: Int32, reason: String)
+}
+
 /// What is the same for the box's own fences and for the server's: points of entities are judged by a set of fences, the
 /// entities are remembered, and alarms go into an ``AlarmOutbox`` together with the fence state that follows from them.
 ///
 /// Knows neither where fences come from, nor which points there are. Do the actions in their order.
 struct EntityJudge {
-    enum Action: Hashable, Sendable {
-        case alarms(AlarmOutbox.Action)
-        case storm(fence: Int32, name: String, entity: String)
-        case leftOut(Int)
-    }
+    typealias Action = JudgingAction
 
     /// Whose point it is, and what it may be judged by.
     struct Case {

@@ -10,15 +10,9 @@ package import TrackModel
 /// actions in their order.
 package struct FenceMachine {
     package enum Action: Hashable, Sendable {
-        case alarms(AlarmOutbox.Action)
+        case judging(JudgingAction)
         /// `write` asks for ``FenceMachine/table`` as it is then.
         case saving(DurableStateMachine.Action)
-        /// The fence makes more than 60 alarms an hour for the entity; said once an hour.
-        case storm(fence: Int32, name: String, entity: String)
-        /// One point has caused more alarms than are told; so many are left out.
-        case leftOut(Int)
-        /// The fence is not judged, because nobody knows the zone of its weekly windows.
-        case notJudged(fence: Int32, reason: String)
     }
 
     package struct Limits: Hashable, Sendable {
@@ -119,14 +113,14 @@ package struct FenceMachine {
     /// No points follow. What is remembered stays.
     package mutating func stopped() -> [Action] {
         guard let judged else { return [] }
-        let actions = judge.note(of: judged.entity, isForced: true).map(Action.init)
+        let actions = judge.note(of: judged.entity, isForced: true).map(Action.judging)
         self.judged = nil
         judge.forgetNoted()
         return actions
     }
 
     /// The agent stops: alarms that the disk refused are tried once more.
-    package mutating func closing() -> [Action] { stopped() + judge.outbox.closing().map(Action.alarms) }
+    package mutating func closing() -> [Action] { stopped() + judge.outbox.closing().map { .judging(.alarms($0)) } }
 
     /// A fix passed the gates. `floor`: the track attribute of this name.
     package mutating func fix(_ fix: Fix, floor: String? = nil) -> [Action] {
@@ -163,7 +157,7 @@ package struct FenceMachine {
         return actions
             + judge.judge(point, in: .init(entity: now.entity, service: now.service, set: near)) { number in
                 fences[number]?.fence.definition
-            }.map(Action.init)
+            }.map(Action.judging)
     }
 
     /// No fence comes to be later than a point that is judged now: another date was wrong.
@@ -188,7 +182,7 @@ package struct FenceMachine {
                 guard let plan = try plan(of: number, for: entity, table.fences, table.zones) else { continue }
                 field.add(plan)
             } catch {
-                actions.append(.notJudged(fence: number, reason: error.description))
+                actions.append(.judging(.notJudged(fence: number, reason: error.description)))
             }
         }
         return (field, actions)
@@ -291,7 +285,7 @@ package struct FenceMachine {
 
     /// An event of the outbox: `written`, `refused` or `timerFired`.
     package mutating func alarms(_ event: (inout AlarmOutbox) -> [AlarmOutbox.Action]) -> [Action] {
-        event(&judge.outbox).map(Action.alarms)
+        event(&judge.outbox).map { .judging(.alarms($0)) }
     }
 
     /// An event of the fences' own file: `asked`, `written`, `failed` or `timerFired`.
@@ -303,15 +297,4 @@ package struct FenceMachine {
 
     /// What is remembered of an entity; nil when it was never judged.
     package func fenceState(of entity: String) -> EntityFenceState? { judge.fenceState(of: entity) }
-}
-
-extension FenceMachine.Action {
-    init(_ action: EntityJudge.Action) {
-        self =
-            switch action {
-            case .alarms(let action): .alarms(action)
-            case .storm(let fence, let name, let entity): .storm(fence: fence, name: name, entity: entity)
-            case .leftOut(let count): .leftOut(count)
-            }
-    }
 }

@@ -28,10 +28,20 @@ final class FenceAlarmPublisher {
         case journalIs(JournalSnapshot)
     }
 
+    /// How the journal names the fences, and what they judge.
+    struct Words {
+        let fence: String
+        let point: String
+
+        static let local = Words(fence: "fence", point: "fix")
+        static let server = Words(fence: "server fence", point: "point")
+    }
+
     /// What the outbox is to hear.
     typealias Event = (inout AlarmOutbox) -> [AlarmOutbox.Action]
 
     private let context: ShellContext
+    private let words: Words
     private let journal: (any AlarmExecutor)?
     private let areHooksOwed: Bool
     private let tell: (Effect) -> Void
@@ -46,10 +56,12 @@ final class FenceAlarmPublisher {
 
     /// `journal` nil: alarms are told and not kept. `found`: hears of the alarms that the journal has newly taken, before the outbox.
     init(
-        _ context: ShellContext, journal: (any AlarmExecutor)?, areHooksOwed: Bool, tell: @escaping (Effect) -> Void,
+        _ context: ShellContext, _ words: Words, journal: (any AlarmExecutor)?, areHooksOwed: Bool,
+        tell: @escaping (Effect) -> Void,
         found: @escaping ([JournalAlarm]) -> Void = { _ in }, happened: @escaping (@escaping Event) -> Void
     ) {
         self.context = context
+        self.words = words
         self.journal = journal
         self.areHooksOwed = areHooksOwed
         self.tell = tell
@@ -58,7 +70,23 @@ final class FenceAlarmPublisher {
         timers = ShellTimers(context)
     }
 
-    func perform(_ action: AlarmOutbox.Action) {
+    func perform(_ action: JudgingAction) {
+        switch action {
+        case .alarms(let action): perform(action)
+        case .storm(let fence, let name, let entity):
+            context.log.warning(
+                "A \(words.fence) makes more than 60 alarms an hour",
+                metadata: ["fence": "\(fence)", "name": "\(name)", "entity": "\(entity)"])
+        case .leftOut(let count):
+            context.log.warning(
+                "One \(words.point) caused more alarms than are told", metadata: ["left_out": "\(count)"])
+        case .notJudged(let fence, let reason):
+            context.log.warning(
+                "A \(words.fence) is not judged", metadata: ["fence": "\(fence)", "reason": "\(reason)"])
+        }
+    }
+
+    private func perform(_ action: AlarmOutbox.Action) {
         switch action {
         case .write(let writing): write(writing)
         case .tell(let alarm, let standing): announce(alarm, standing)

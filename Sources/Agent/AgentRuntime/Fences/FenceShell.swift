@@ -32,7 +32,7 @@ final class FenceShell {
     private let areHooksOwed: Bool
     private let tell: (Effect) -> Void
     private lazy var publisher = FenceAlarmPublisher(
-        context, journal: journal, areHooksOwed: areHooksOwed, tell: tell,
+        context, .local, journal: journal, areHooksOwed: areHooksOwed, tell: tell,
         happened: { [weak self] event in
             guard let self else { return }
             perform(machine.alarms(event))
@@ -166,17 +166,8 @@ final class FenceShell {
     private func perform(_ actions: [FenceMachine.Action]) {
         for action in actions {
             switch action {
-            case .alarms(let action): publisher.perform(action)
+            case .judging(let action): publisher.perform(action)
             case .saving(let action): file.perform(action)
-            case .storm(let fence, let name, let entity):
-                context.log.warning(
-                    "A fence makes more than 60 alarms an hour",
-                    metadata: ["fence": "\(fence)", "name": "\(name)", "entity": "\(entity)"])
-            case .leftOut(let count):
-                context.log.warning("One fix caused more alarms than are told", metadata: ["left_out": "\(count)"])
-            case .notJudged(let fence, let reason):
-                context.log.warning(
-                    "A fence is not judged", metadata: ["fence": "\(fence)", "reason": "\(reason)"])
             }
         }
     }

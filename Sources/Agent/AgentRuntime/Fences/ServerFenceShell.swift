@@ -40,7 +40,7 @@ final class ServerFenceShell {
     private let tell: (Effect) -> Void
     private let timers: ShellTimers<Timer>
     private lazy var publisher = FenceAlarmPublisher(
-        context, journal: journal, areHooksOwed: areHooksOwed, tell: { [weak self] in self?.tell(.alarm($0)) },
+        context, .server, journal: journal, areHooksOwed: areHooksOwed, tell: { [weak self] in self?.tell(.alarm($0)) },
         found: { [weak self] in self?.tell(.found($0)) },
         happened: { [weak self] event in
             guard let self else { return }
@@ -221,17 +221,8 @@ final class ServerFenceShell {
     private func perform(_ actions: [ServerFenceMachine.Action]) {
         for action in actions {
             switch action {
-            case .alarms(let action): publisher.perform(action)
+            case .judging(let action): publisher.perform(action)
             case .saving(let action): file.perform(action)
-            case .storm(let fence, let name, let entity):
-                context.log.warning(
-                    "A server fence makes more than 60 alarms an hour",
-                    metadata: ["fence": "\(fence)", "name": "\(name)", "entity": "\(entity)"])
-            case .leftOut(let count):
-                context.log.warning("One point caused more alarms than are told", metadata: ["left_out": "\(count)"])
-            case .notJudged(let fence, let reason):
-                context.log.warning(
-                    "A server fence is not judged", metadata: ["fence": "\(fence)", "reason": "\(reason)"])
             case .usesChanged: tell(.judged(judged))
             case .applied(let version, let fences, let isRemembered):
                 timers.cancel(.timeout)

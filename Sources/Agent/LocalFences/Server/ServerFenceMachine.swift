@@ -12,13 +12,9 @@ package import TrackModel
 /// and no clock. Every `mutating func` is an event; do the actions in their order.
 package struct ServerFenceMachine {
     package enum Action: Hashable, Sendable {
-        case alarms(AlarmOutbox.Action)
+        case judging(JudgingAction)
         /// `write` asks for ``ServerFenceMachine/content`` as it is then.
         case saving(DurableStateMachine.Action)
-        /// See ``FenceMachine/Action``.
-        case storm(fence: Int32, name: String, entity: String)
-        case leftOut(Int)
-        case notJudged(fence: Int32, reason: String)
         /// The version and the uses that the link tells are others now.
         case usesChanged
         /// A set judges from here on. `isRemembered`: it is on the disk.
@@ -112,7 +108,7 @@ package struct ServerFenceMachine {
     private mutating func leave() -> [Action] {
         // What waits for the disk waits for nobody now.
         var actions = apply(isRemembered: false)
-        actions += judge.note(of: set.entity, isForced: true).map(Action.init)
+        actions += judge.note(of: set.entity, isForced: true).map(Action.judging)
         if let fenceState = judge.fenceState(of: set.entity) {
             recalled.removeAll { set.isOf($0.entity, $0.service) }
             recalled.append((set.service, set.entity, fenceState))
@@ -132,8 +128,8 @@ package struct ServerFenceMachine {
     /// The agent stops: what nobody has noted is noted, and alarms that the disk refused are tried once more.
     package mutating func closing() -> [Action] {
         let noted =
-            isRunning ? apply(isRemembered: false) + judge.note(of: set.entity, isForced: true).map(Action.init) : []
-        return noted + judge.outbox.closing().map(Action.alarms)
+            isRunning ? apply(isRemembered: false) + judge.note(of: set.entity, isForced: true).map(Action.judging) : []
+        return noted + judge.outbox.closing().map { .judging(.alarms($0)) }
     }
 
     // MARK: Points
@@ -151,7 +147,7 @@ package struct ServerFenceMachine {
     /// From here on points that the server has may be gone from the ring, so the fence state of them must last: the process after
     /// this one goes on where the server does.
     package mutating func ringLetsGo() -> [Action] {
-        isRunning ? judge.secure(set.entity).map(Action.init) : []
+        isRunning ? judge.secure(set.entity).map(Action.judging) : []
     }
 
     private mutating func take(_ this: Held) -> [Action] {
@@ -173,7 +169,7 @@ package struct ServerFenceMachine {
                 isReported: saving.standing != .durable)
         ) { number in
             set.fences[number]?.fence.definition
-        }.map(Action.init)
+        }.map(Action.judging)
         return actions + request(from: this.point)
     }
 
@@ -199,7 +195,9 @@ package struct ServerFenceMachine {
     private mutating func use(_ new: ServerFencePlans) -> [Action] {
         plans = new
         judge.isNoting = plans.notJudged.count < set.fences.count
-        return plans.notJudged.sorted { $0.key < $1.key }.map { .notJudged(fence: $0.key, reason: $0.value) }
+        return plans.notJudged.sorted { $0.key < $1.key }.map {
+            .judging(.notJudged(fence: $0.key, reason: $0.value))
+        }
     }
 
     // MARK: Sets
@@ -284,7 +282,7 @@ package struct ServerFenceMachine {
 
     /// An event of the outbox: `written`, `refused` or `timerFired`.
     package mutating func alarms(_ event: (inout AlarmOutbox) -> [AlarmOutbox.Action]) -> [Action] {
-        event(&judge.outbox).map(Action.alarms)
+        event(&judge.outbox).map { .judging(.alarms($0)) }
     }
 
     // MARK: Questions
@@ -294,15 +292,4 @@ package struct ServerFenceMachine {
 
     /// What is remembered of the entity that runs; nil when it was never judged.
     package var fenceState: EntityFenceState? { isRunning ? judge.fenceState(of: set.entity) : nil }
-}
-
-extension ServerFenceMachine.Action {
-    init(_ action: EntityJudge.Action) {
-        self =
-            switch action {
-            case .alarms(let action): .alarms(action)
-            case .storm(let fence, let name, let entity): .storm(fence: fence, name: name, entity: entity)
-            case .leftOut(let count): .leftOut(count)
-            }
-    }
 }
