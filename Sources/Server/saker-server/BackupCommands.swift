@@ -35,7 +35,7 @@ struct Backups: AsyncParsableCommand {
                 backup.progress.map { copied, store in
                     copied < store
                         ? "copying the store: \(BackupText.share(copied, of: store))"
-                        : "checking the copy: \(BackupText.size(store))"
+                        : "checking the copy: \(Quantity.bytes(store))"
                 }
             }
             defer { shown.cancel() }
@@ -43,7 +43,7 @@ struct Backups: AsyncParsableCommand {
             shown.cancel()
             await shown.value
             Output.print(
-                "\(made.directory): the store (\(BackupText.size(made.storeBytes)), schema \(made.schema)), checked")
+                "\(made.directory): the store (\(Quantity.bytes(made.storeBytes)), schema \(made.schema)), checked")
             Output.print(BackupText.newest(made.newestReceived))
             Output.pairs(made.files)
             for reason in made.missing { Output.print("NOT in the backup: \(reason)") }
@@ -65,7 +65,7 @@ struct Backups: AsyncParsableCommand {
             shown.cancel()
             await shown.value
             Output.print(
-                "\(directory): made \(found.made) by \(found.program); the store (\(BackupText.size(found.storeBytes)), "
+                "\(directory): made \(found.made) by \(found.program); the store (\(Quantity.bytes(found.storeBytes)), "
                     + "schema \(found.schema)) and \(found.files) files are as they were written")
             Output.print(BackupText.newest(found.newestReceived))
         }
@@ -130,7 +130,7 @@ private enum ShownProgress {
 
 private enum BackupText {
     static func share(_ done: Int64, of whole: Int64) -> String {
-        "\(size(done)) of \(size(whole)), \(whole > 0 ? done * 100 / whole : 100) %"
+        "\(Quantity.bytes(done)) of \(Quantity.bytes(whole)), \(whole > 0 ? done * 100 / whole : 100) %"
     }
 
     /// Nil before it is known how much there is to read.
@@ -138,11 +138,8 @@ private enum BackupText {
         let (bytes, whole) = progress.read
         guard whole > 0 else { return nil }
         return bytes < whole
-            ? "reading the backup: \(share(bytes, of: whole))" : "looking at the store: \(size(whole)) are read"
-    }
-
-    static func size(_ bytes: Int64) -> String {
-        bytes < 1 << 20 ? "\(bytes >> 10) KiB" : bytes < 1 << 30 ? "\(bytes >> 20) MiB" : "\(bytes >> 30) GiB"
+            ? "reading the backup: \(share(bytes, of: whole))"
+            : "looking at the store: \(Quantity.bytes(whole)) are read"
     }
 
     static func newest(_ received: Timestamp?) -> String {

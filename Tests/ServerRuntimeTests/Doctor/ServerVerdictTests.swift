@@ -133,7 +133,7 @@ import TrackStore
         },
         Case("a public key file", .certificates, .warning, "private key") { $0.certificates.isKeyPublic = true },
 
-        Case("a full disk", .disk, .failed, "99.0 MiB free") { $0.disks = disk { $0.free = 99 << 20 } },
+        Case("a full disk", .disk, .failed, "99 MiB free") { $0.disks = disk { $0.free = 99 << 20 } },
         Case("a disk that is nearly full", .disk, .warning, "free of") { $0.disks = disk { $0.free = 9 * gibibyte } },
         Case("a read-only disk", .disk, .failed, "read-only") { $0.disks = disk { $0.isReadOnly = true } },
         Case("a disk of another machine", .disk, .failed, "nfs4") { $0.disks = disk { $0.kind = "nfs4" } },
@@ -160,7 +160,7 @@ import TrackStore
             $0.store = store { $0.strangeFiles = ["/s/tracks.sqlite-wal"] }
         },
         Case("a locked store", .store, .failed, "locked for 5 s") { $0.store = store { $0.heldFor = 5 } },
-        Case("a store at its limit", .store, .warning, "at most 5.0 MiB") {
+        Case("a store at its limit", .store, .warning, "at most 5 MiB") {
             $0.store = store { $0.maximumBytes = 5 << 20 }
         },
         Case("an older schema", .store, .warning, "schema 10") { $0.store = store { $0.schema = 10 } },

@@ -1,4 +1,5 @@
 import Diagnosing
+import Terminal
 
 /// The disk under the store, and the store.
 enum StorageChecks {
@@ -58,7 +59,7 @@ enum StorageChecks {
             }
         }
         let share = disk.total > 0 ? disk.free * 100 / disk.total : 100
-        let room = "\(place) has \(size(disk.free)) free of \(size(disk.total))"
+        let room = "\(place) has \(Quantity.bytes(disk.free)) free of \(Quantity.bytes(disk.total))"
         let remedy = "Make room: du -xh --max-depth=1 \(place); limits are maximum_bytes in [store] and [exports]"
         if disk.free < 100 * mebibyte {
             checks.append(.failed(room, remedy))
@@ -81,7 +82,7 @@ enum StorageChecks {
     }
 
     private static func judge(_ store: StoreContent) -> Finding {
-        let size = "\(store.path), schema \(store.schema), \(size(store.bytes))"
+        let size = "\(store.path), schema \(store.schema), \(Quantity.bytes(store.bytes))"
         if let first = store.problems?.first {
             return .failed(
                 "\(size): \(first)" + (store.problems?.count == 1 ? "" : " (and more)"),
@@ -101,7 +102,7 @@ enum StorageChecks {
         }
         if let maximum = store.maximumBytes, store.bytes > maximum / 10 * 9 {
             return .warning(
-                "\(size) of at most \(Self.size(maximum)): at the limit the server refuses points",
+                "\(size) of at most \(Quantity.bytes(maximum)): at the limit the server refuses points",
                 "Raise maximum_bytes in [store], or delete entities")
         }
         if store.schema < store.knownSchema {
@@ -115,14 +116,5 @@ enum StorageChecks {
                 "Check all of it: sudo systemctl stop saker-server; saker-server serve --check")
         }
         return .ok(size + ", no error found")
-    }
-
-    static func size(_ bytes: Int64) -> String {
-        for (unit, name) in [(Int64(1) << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")]
-        where bytes >= unit {
-            let tenths = bytes / (unit / 10)
-            return "\(tenths / 10).\(tenths % 10) \(name)"
-        }
-        return "\(bytes) bytes"
     }
 }
