@@ -55,7 +55,7 @@ import Testing
     /// Runs on a loop of its own, and ends when `onChange` was called so often.
     private func changes(
         _ count: Int, _ kernel: Kernel,
-        watching start: @escaping @Sendable (any EventLoop, @escaping () -> Void) -> any Stoppable,
+        watching start: @escaping @Sendable (any EventLoop, @escaping () -> Void) -> KernelEvents,
         afterEach: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -111,10 +111,6 @@ import Testing
         try await group.shutdownGracefully()
     }
 }
-
-private protocol Stoppable { func stop() }
-extension NetworkChangeMonitor: Stoppable {}
-extension FileWatch: Stoppable {}
 
 /// Messages as rtnetlink(7) lays them out, in this machine's byte order.
 private enum Netlink {

@@ -20,7 +20,7 @@ final class SecureConnector: LinkConnector {
     /// Grows with each reload: what a look at the files of former options finds does not count.
     private var generation = 0
     private var isLooking = false
-    private var watch: FileWatch?
+    private var watch: KernelEvents?
     private var deliver: (CertificateReload) -> Void = { _ in }
     private let files = DispatchQueue(label: "io.saker.certificates")
     /// Where a refused PIN is noted; nil notes none.

@@ -17,33 +17,38 @@ final class KernelEvents: ChannelInboundHandler {
     private let log: Logger
     /// Opens a descriptor that never blocks; a negative error number when there is none.
     private let source: () -> Int32
-    private let read: (ByteBuffer) -> Void
-    private let missed: () -> Void
+    private let isChange: (ByteBuffer) -> Bool
+    private let onChange: () -> Void
+    private let settle: TimeAmount
+    private let loop: any EventLoop
+    private var settling: Scheduled<Void>?
     private var channel: (any Channel)?
     private var reopening: Scheduled<Void>?
     private var pause: RetryPause
     private var isStopped = false
-    /// The kernel's end; negative while there is none.
+    /// The kernel's end, for ``FileWatch/add(_:to:)``; negative while there is none.
     private(set) var descriptor: Int32 = -1
 
     /// Many events at once, and never less than the longest (inotify(7), netlink(7)).
     private static let readBytes = 8192
 
-    /// `read`: what the kernel has told. `missed`: it may have told more, which nobody has heard; also after a time without a
-    /// descriptor.
+    /// Watches from now on. `settle`: from a change until `onChange`, because changes come in groups. `pause`: until a descriptor is
+    /// asked for again. `isChange`: whether what was read is a change. After a time without a descriptor there may have been one.
     init(
-        _ subject: String, log: Logger, pause: RetryPause, source: @escaping () -> Int32,
-        read: @escaping (ByteBuffer) -> Void, missed: @escaping () -> Void
+        _ subject: String, on loop: any EventLoop, log: Logger, pause: RetryPause, settle: TimeAmount,
+        source: @escaping () -> Int32, isChange: @escaping (ByteBuffer) -> Bool = { _ in true },
+        onChange: @escaping () -> Void
     ) {
-        (self.subject, self.log, self.pause, self.source) = (subject, log, pause, source)
-        (self.read, self.missed) = (read, missed)
+        (self.subject, self.loop, self.log, self.pause, self.settle) = (subject, loop, log, pause, settle)
+        (self.source, self.isChange, self.onChange) = (source, isChange, onChange)
+        open()
     }
 
-    func open(on loop: any EventLoop) {
+    private func open() {
         reopening = nil
         guard !isStopped else { return }
         let new = source()
-        guard new >= 0 else { return failed(["errno": "\(-new)"], on: loop) }
+        guard new >= 0 else { return failed(["errno": "\(-new)"]) }
         descriptor = new
         let handler = NIOLoopBound(self, eventLoop: loop)
         let isOwned = NIOLoopBoundBox(false, eventLoop: loop)
@@ -60,59 +65,68 @@ final class KernelEvents: ChannelInboundHandler {
             .assumeIsolated()
             .whenComplete { [self] result in
                 switch result {
-                case .success(let channel): opened(channel, on: loop)
+                case .success(let channel): opened(channel)
                 case .failure(let error):
                     if !isOwned.value { close(new) }
-                    failed(["error": "\(error)"], on: loop)
+                    failed(["error": "\(error)"])
                 }
             }
     }
 
     func stop() {
         isStopped = true
+        settling?.cancel()
         reopening?.cancel()
         channel?.close(promise: nil)
         channel = nil
         descriptor = -1
     }
 
-    private func opened(_ channel: any Channel, on loop: any EventLoop) {
+    private func changed() {
+        guard settling == nil else { return }
+        settling = loop.assumeIsolated().scheduleTask(in: settle) { [self] in
+            settling = nil
+            onChange()
+        }
+    }
+
+    private func opened(_ channel: any Channel) {
         guard !isStopped else { return channel.close(promise: nil) }
         // It may have ended before anybody knew that it was open.
-        guard channel.isActive else { return failed(["error": "it has ended"], on: loop) }
+        guard channel.isActive else { return failed(["error": "it has ended"]) }
         self.channel = channel
         guard pause.isFailing else { return }
         pause.succeeded()
         log.notice("\(subject) are watched again")
-        missed()
+        changed()
     }
 
-    private func failed(_ fields: Logger.Metadata, on loop: any EventLoop) {
+    private func failed(_ fields: Logger.Metadata) {
         descriptor = -1
         guard !isStopped else { return }
         if !pause.isFailing { log.warning("\(subject) cannot be watched for now", metadata: fields) }
-        reopenLater(on: loop)
+        reopenLater()
     }
 
-    private func reopenLater(on loop: any EventLoop) {
+    private func reopenLater() {
         reopening?.cancel()
-        reopening = loop.assumeIsolated().scheduleTask(in: .milliseconds(pause.failed())) { [self] in open(on: loop) }
+        reopening = loop.assumeIsolated().scheduleTask(in: .milliseconds(pause.failed())) { [self] in open() }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if !isStopped { read(unwrapInboundIn(data)) }
+        if !isStopped, isChange(unwrapInboundIn(data)) { changed() }
     }
 
     /// The kernel had more to tell than its buffer held (ENOBUFS): a new descriptor goes on.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if !isStopped { missed() }
+        if !isStopped { changed() }
         context.close(promise: nil)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         guard channel != nil, !isStopped else { return }
         (channel, descriptor) = (nil, -1)
-        reopenLater(on: context.eventLoop)
+        reopenLater()
     }
 }
 
@@ -121,35 +135,17 @@ final class KernelEvents: ChannelInboundHandler {
 /// It watches directories, because nobody writes to a file that is replaced by renaming another file over it. It does
 /// not tell what changed: the listener looks at its files. While the kernel allows no watch, the listener looks at them at each
 /// connection.
-final class FileWatch {
-    private let loop: any EventLoop
-    private let onChange: () -> Void
-    private var settling: Scheduled<Void>?
-    private var events: KernelEvents?
-
-    /// A certificate and its key are rarely written at the same instant.
-    private static let settle = TimeAmount.seconds(1)
-
-    private init(on loop: any EventLoop, onChange: @escaping () -> Void) {
-        (self.loop, self.onChange) = (loop, onChange)
-    }
-
+enum FileWatch {
     /// Watches nothing yet. After `onChange` the directories must be added once more: the kernel's end may be another one.
     static func start(
         on loop: any EventLoop, log: Logger, pause: RetryPause = RetryPause(),
         source: @escaping () -> Int32 = { saker_file_watch() }, onChange: @escaping () -> Void
-    ) -> FileWatch {
-        let watch = FileWatch(on: loop, onChange: onChange)
-        let events = KernelEvents(
-            "Changes of certificates", log: log, pause: pause, source: source,
-            read: { [unowned watch] _ in watch.changed() }, missed: { [unowned watch] in watch.changed() })
-        watch.events = events
-        events.open(on: loop)
-        return watch
+    ) -> KernelEvents {
+        // A certificate and its key are rarely written at the same instant.
+        KernelEvents(
+            "Changes of certificates", on: loop, log: log, pause: pause, settle: .seconds(1), source: source,
+            onChange: onChange)
     }
-
-    /// The kernel's end, for ``add(_:to:)``; negative while the kernel has none to give.
-    var descriptor: Int32 { events?.descriptor ?? -1 }
 
     /// Watches the directories of these files, those of their targets included when they are links. May wait for a disk;
     /// on any thread.
@@ -166,18 +162,5 @@ final class FileWatch {
     private static func directory(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
-    }
-
-    func stop() {
-        settling?.cancel()
-        events?.stop()
-    }
-
-    private func changed() {
-        guard settling == nil else { return }
-        settling = loop.assumeIsolated().scheduleTask(in: Self.settle) { [self] in
-            settling = nil
-            onChange()
-        }
     }
 }

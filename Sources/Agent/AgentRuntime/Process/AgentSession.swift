@@ -25,7 +25,7 @@ final class AgentSession {
     private var watchdog: RepeatedTask?
     private var memoryReturn: RepeatedTask?
     private var leftOutLines: RepeatedTask?
-    private var network: NetworkChangeMonitor?
+    private var network: KernelEvents?
     private var metrics: MetricsOutput?
     private var isStopping = false
     private var toldStatus = ""
