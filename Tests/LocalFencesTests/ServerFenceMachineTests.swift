@@ -366,8 +366,7 @@ import TrackTestKit
 
     @Test func theServerIsAskedOnceNearTheEdgeOfTheReach() throws {
         var box = ServerBox(disk: disk)
-        let center = Self.point(0, 0).place
-        let reach = FenceDelivery.Reach(center: center, metres: 1000)
+        let reach = FenceDelivery.Reach(center: Self.point(0, 0).place, metres: 1000)
         try box.deliver(FenceDelivery(version: 5, fences: [], reach: reach))
         box.gather(Self.point(1, 790))
         #expect(box.requests.isEmpty)
