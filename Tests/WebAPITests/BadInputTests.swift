@@ -22,7 +22,7 @@ import TrackStore
         "object_name": "box", "floor": "2", "start_time": "\(now - 3600)", "end_time": "\(now - 60)",
         "is_processed": "1",
         "process_option": "denoise_grade=1", "supplement_mode": "straight", "supplement_content": "only_distance",
-        "gap_content": "1",
+        "gap_content": "1", "long_range": "0",
         "low_speed_threshold": "20", "sort_type": "asc", "explain": "1", "stay_time": "600", "stay_radius": "20",
         "speeding_threshold": "50", "harsh_acceleration_threshold": "1.67", "harsh_breaking_threshold": "-1.67",
         "harsh_steering_threshold": "5", "fence_name": "yard", "monitored_person": "van", "denoise": "0",

@@ -68,6 +68,9 @@ package final class RoadClient: Roads {
         switch urgency {
         case .usual:
             RoadDeadlines(start: now(), request: settings.requestTimeout, call: settings.callTimeout)
+        case .long:
+            RoadDeadlines(
+                start: now(), request: RoadDeadlines.longTimes * settings.requestTimeout, call: settings.callTimeout)
         case .latest:
             RoadDeadlines(start: now(), request: min(RoadDeadlines.latest, settings.requestTimeout))
         }

@@ -17,6 +17,8 @@ package protocol Roads: Sendable {
 /// How long the asker can wait.
 package enum RoadUrgency: Hashable, Sendable {
     case usual
+    /// For a track that may be longer than a day.
+    case long
     /// For the latest point, which is polled.
     case latest
 }
@@ -157,6 +159,8 @@ package struct RoadDeadlines: Hashable, Sendable {
     package static let connect: Int64 = 500
     package static let call: Int64 = 2000
     package static let request: Int64 = 2500
+    /// Times that, for a track that may be longer than a day.
+    package static let longTimes: Int64 = 4
     /// For the latest point, which is polled.
     package static let latest: Int64 = 300
 

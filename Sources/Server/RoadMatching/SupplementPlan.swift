@@ -6,7 +6,7 @@ package struct SupplementPlan: Hashable, Sendable {
     /// Metres within which a vehicle was parked, whatever the time; twice its radius also counts.
     static let parked = 50.0
     static let parkedRadii = 2.0
-    /// Routes of one request: the longest interruptions are asked for.
+    /// Routes for each day of a request: the longest interruptions are asked for.
     package static let most = 100
     /// Times the entity's greatest speed that a route may need.
     static let haste = 1.2
@@ -24,7 +24,9 @@ package struct SupplementPlan: Hashable, Sendable {
         self.interruptions = interruptions
         self.speedCap = speedCap
         let moved = interruptions.indices.filter { !Self.isParked(interruptions[$0]) }
-        let longest = moved.sorted { interruptions[$0].straight > interruptions[$1].straight }.prefix(Self.most)
+        let span = interruptions.last?.end.milliseconds(since: interruptions[0].start) ?? 0
+        let most = Self.most * Int(1 + max(span - 1, 0) / 86_400_000)
+        let longest = moved.sorted { interruptions[$0].straight > interruptions[$1].straight }.prefix(most)
         asked = longest.sorted()
     }
 

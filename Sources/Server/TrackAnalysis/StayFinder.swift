@@ -68,10 +68,25 @@ package struct StayRule: Hashable, Sendable {
 /// Finds the places at which a vehicle stayed; silence at one place belongs to the stay.
 ///
 /// A stay is a stretch of samples that fit a circle, single strays aside. Of stretches that overlap, the longest is a stay.
-package enum StayFinder {
+package struct StayFinder: Sendable {
+    private var search: StaySearch
+
+    /// For a whole denoised track.
+    package init(_ rule: StayRule, in samples: [TrackSample]) { search = StaySearch(samples, rule) }
+
+    /// Looks at one more stretch: a track of a month has many. False when there is none any more.
+    package mutating func step() -> Bool { search.step() }
+
     /// The stays of a whole denoised track, in their order.
     package static func stays(_ rule: StayRule, in samples: [TrackSample]) -> [StayPoint] {
-        let search = StaySearch(samples, rule)
+        var finder = StayFinder(rule, in: samples)
+        while finder.step() {}
+        return finder.stays()
+    }
+
+    /// The stays in their order, after the last step.
+    package func stays() -> [StayPoint] {
+        let (samples, rule) = (search.samples, search.rule)
         return search.places().compactMap { place in
             var run = StayRun(first: samples[place.first])
             var sum = EarthVector.zero
@@ -103,19 +118,24 @@ struct StaySearch: Sendable {
     private static let shortest: Int64 = 60_000
     private static let shortestOfMetre = 600.0
 
-    private let samples: [TrackSample]
-    private let rule: StayRule
+    let samples: [TrackSample]
+    let rule: StayRule
     /// Milliseconds that a place lasts at least.
     private let span: Int64
+    /// The longest stretch from each sample, without those that are part of another one: of the samples before `first`.
+    private var stretches: [Place] = []
+    private var first = 0
+    /// The first sample for which the least time has passed since then.
+    private var later = 0
 
     init(_ samples: [TrackSample], _ rule: StayRule) {
         (self.samples, self.rule) = (samples, rule)
         span = min(rule.span, max(Self.shortest, Int64(min(rule.reach, 1e6) * Self.shortestOfMetre)))
     }
 
-    /// The places, in the order of the track.
+    /// The places, in the order of the track, when all stretches are known.
     func places() -> [Place] {
-        let all = stretches()
+        let all = stretches
         var chosen: [Place] = []
         var parts = [(0..<samples.count, all.indices)]
         while let (numbers, range) = parts.popLast() {
@@ -171,24 +191,18 @@ struct StaySearch: Sendable {
 
     // MARK: Stretches
 
-    /// The longest stretch from each sample, without those that are part of another one.
-    private func stretches() -> [Place] {
-        var found: [Place] = []
-        var (first, later) = (0, 0)
-        while first < samples.count {
-            guard canLast(first, &later) else {
-                first += 1
-                continue
-            }
-            let place = place(from: first, before: samples.count)
-            if time(place) >= span { found.append(place) }
-            first = next(after: place)
-        }
-        return found
+    /// Finds the next stretch. False when no sample is left.
+    mutating func step() -> Bool {
+        while first < samples.count, !canLast() { first += 1 }
+        guard first < samples.count else { return false }
+        let place = place(from: first, before: samples.count)
+        if time(place) >= span { stretches.append(place) }
+        first = next(after: place)
+        return true
     }
 
-    /// Whether the vehicle may still be near a sample when the least time has passed. `later`: the first sample after it.
-    private func canLast(_ first: Int, _ later: inout Int) -> Bool {
+    /// Whether the vehicle may still be near the first sample when the least time has passed.
+    private mutating func canLast() -> Bool {
         later = max(later, first)
         while later < samples.count, samples[later].milliseconds(since: samples[first]) < span { later += 1 }
         let width = rule.reach + max(rule.reach, rule.coldReach) + 0.01

@@ -26,7 +26,7 @@ package struct APIRouter: Sendable {
     let log: RequestLog
     let now: @Sendable () -> Timestamp
     private let pages = PageCache()
-    private let tracks: TrackReadCache
+    let tracks: TrackReadCache
     private let districts = DistrictCache()
     private let checkCallback: CallbackChecking
     private let roads: (any Roads)?

@@ -64,7 +64,7 @@ struct Endpoint: Sendable {
         self.scope = scope ?? (method == .get ? .read : .write)
         read = { call, store in
             let request = try await reading(call, store)
-            return Reading(subject: subject(request)) { try await run(request, call, store) }
+            return Reading(subject: subject(request)) { try await call.inTurn { try await run(request, call, store) } }
         }
     }
 

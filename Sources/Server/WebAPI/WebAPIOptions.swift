@@ -16,6 +16,10 @@ package struct WebAPIOptions: Sendable {
     package var maximumRawPoints: Int
     /// Points of one entity in the range of one processed query.
     package var maximumProcessedPoints: Int
+    /// The same for a query of a range of any length, where it is more.
+    var maximumLongPoints = Self.mostLongPoints
+    /// A month of a point every five seconds, day and night, and some more. A reading of so many takes up to 80 MB.
+    static let mostLongPoints = 600_000
 
     /// Requests of one key in a day, and at the same time; nil for any number.
     package var dailyQuota: Int?

@@ -9,7 +9,7 @@ enum AnalysisEndpoints {
     static let all = [stayPoints, drivingBehavior, trips]
 
     /// The parameters of every call here.
-    static let parameters = TrackRange.parameters + ["process_option", "coord_type_output", "explain"]
+    static let parameters = TrackRange.parameters + [TrackRange.long, "process_option", "coord_type_output", "explain"]
 }
 
 /// The common part of this module's calls: a cleaned track, and how to show its places.
@@ -18,7 +18,6 @@ struct AnalysedTrack {
     let writer: PlaceWriter
     let option: ProcessOption
     private let range: TrackRange
-    private let columns: TrackColumns
     private let track: StoredTrack
     private let drops: DropReasons
     private let explanation: Explanation
@@ -29,7 +28,10 @@ struct AnalysedTrack {
         let range = try TrackRange(call)
         let positions = try call.positionWriter()
         let explanation = try Explanation(parsing: call.parameters["explain"])
-        let track = try await range.read(call, store, limit: call.options.maximumProcessedPoints)
+        let limit = call.options.maximumProcessedPoints
+        let track = try await range.read(
+            // One answer has all points that were left out.
+            call, store, limit: explanation == .points ? limit : range.limit(limit, call.options))
         return AnalysedTrack(call, range, track, positions, explanation, collapsing: collapsing)
     }
 
@@ -43,17 +45,14 @@ struct AnalysedTrack {
         self.explanation = explanation
         option = ProcessOption(parsing: call.parameters["process_option"])
         writer = PlaceWriter(coordinateType: positions.coordinateType)
-        columns = TrackColumns(track.points.points)
-        (samples, drops) = TrackCleaner.clean(
-            columns, option.analysisCleaning(call.options.analysis, collapsing: collapsing))
+        (samples, drops) = track.cleaned(option.analysisCleaning(call.options.analysis, collapsing: collapsing))
     }
 
     /// The track on roads, with collapsed stops; nil when there is no engine.
     func match(_ call: APICall) async -> RoadMatch? {
         guard let roads = call.roads else { return nil }
-        let cleaned = TrackCleaner.clean(columns, option.analysisCleaning(call.options.analysis, collapsing: true))
-            .samples
-        return await roads.match(cleaned, option.context(call, range.entity, roads.deadlines(.usual)))
+        let cleaned = track.cleaned(option.analysisCleaning(call.options.analysis, collapsing: true)).samples
+        return await roads.match(cleaned, option.context(call, range.entity, roads.deadlines(range.urgency)))
     }
 
     /// The members that every answer here ends with. `roads`: nil when they were not used. `breaks`: of the track's length.
@@ -73,6 +72,15 @@ struct AnalysedTrack {
     }
 }
 
+extension StoredTrack {
+    fileprivate func cleaned(_ options: CleaningOptions) -> (samples: [TrackSample], drops: DropReasons) {
+        var samples: [TrackSample] = []
+        samples.reserveCapacity(points.count)
+        let drops = TrackCleaner.clean(points.points, options) { samples.append($0) }
+        return (samples, drops)
+    }
+}
+
 extension AnalysisEndpoints {
     /// Metres of `stay_radius`, as published.
     private static let radii = 1.0...500.0
@@ -83,7 +91,9 @@ extension AnalysisEndpoints {
     ) { (call, store: any PointStore) in
         let rule = try rule(call.parameters)
         let track = try await AnalysedTrack.read(call, store, collapsing: false)
-        let stays = StayFinder.stays(rule, in: track.samples)
+        var finder = StayFinder(rule, in: track.samples)
+        while finder.step() { await Task.yield() }
+        let stays = finder.stays()
         return Answer { answer in
             answer.member("staypoint_num", stays.count)
             answer.array("stay_points") { list in
@@ -99,8 +109,8 @@ extension AnalysisEndpoints {
         var radius = try parameters.double("stay_radius") ?? 0
         if seconds <= 0 { seconds = 600 }
         if radius <= 0 { radius = 20 }
-        // No stay is longer than the longest range.
-        seconds = min(seconds, TrackRange.maximum + 1)
+        // Longer than any track; in milliseconds it is a number yet.
+        seconds = min(seconds, 1 << 40)
         guard radii.contains(radius) else { throw APIFailure(.parameter, "stay_radius is 1 to 500 metres") }
         return .stay(radius: radius, seconds: seconds)
     }

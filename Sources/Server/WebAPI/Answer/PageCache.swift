@@ -28,8 +28,8 @@ final class PageCache: Sendable {
     /// Milliseconds in which the next page is expected.
     static let lifetime: Int64 = 15_000
     static let maximumEntries = 64
-    /// Items of all entries together. Points take some tens of megabytes.
-    static let maximumItems = 250_000
+    /// Items of all entries together: the points of the longest track, which take some tens of megabytes.
+    static let maximumItems = WebAPIOptions.mostLongPoints
 
     private let content = Mutex(Content())
 

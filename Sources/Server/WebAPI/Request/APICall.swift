@@ -112,6 +112,16 @@ struct APICall: Sendable {
             ["reason": "\(first)", "fences": "\(unreadable.count)", "call": "\(path)"])
     }
 
+    /// Does the work of a call. Tracks of any length take much memory, so one of them is worked on at a time, and those who ask
+    /// for them have turns.
+    func inTurn<Value>(_ work: () async throws -> Value) async throws -> Value {
+        guard parameters[TrackRange.long] != nil, try parameters.flag(TrackRange.long) else { return try await work() }
+        let owner = WorkOwner.current
+        await tracks.long.enter(owner)
+        defer { tracks.long.leave(owner) }
+        return try await work()
+    }
+
     /// The API's failure for an error of the store, of the room Ingest or of the endpoint itself.
     func failure(_ error: any Error) -> APIFailure { APIFailure(error, of: path, in: service, log: log) }
 }

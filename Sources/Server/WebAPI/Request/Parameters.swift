@@ -132,7 +132,7 @@ enum ParameterLengths {
             "is_processed", "supplement_mode", "supplement_content", "low_speed_threshold", "sort_type", "explain",
             "gap_content", "stay_time", "stay_radius", "speeding_threshold", "harsh_acceleration_threshold",
             "harsh_breaking_threshold", "harsh_steering_threshold", "denoise", "offset", "fence_id", "include_stale",
-            "alarm_source", "job_id", "time_range", "is_search", "column_type",
+            "alarm_source", "job_id", TrackRange.long, "time_range", "is_search", "column_type",
         ]
         for name in words { table[name] = word }
         return table

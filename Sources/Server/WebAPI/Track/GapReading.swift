@@ -10,7 +10,7 @@ struct GapReading: Sendable {
 
 extension GapReading {
     init(_ range: TrackRange, _ call: APICall, _ store: any PointStore & EntityStore) async throws {
-        let limit = call.options.maximumRawPoints
+        let limit = range.limit(call.options.maximumRawPoints, call.options)
         let points = try await range.read(call, store, limit: limit).points.lazy.map(\.point)
         let latest = try await store.entity(named: range.entity.text, in: range.service)?.latest?.point
         let next = try await Self.pointAfter(range, upTo: latest?.fix.time, call, store)

@@ -5,7 +5,9 @@ import TrackModel
 /// The common part of `gettrack` and `getdistance`.
 struct TrackQuery: Hashable, Sendable {
     static let parameters =
-        TrackRange.parameters + ["is_processed", "process_option", "supplement_mode", "low_speed_threshold"]
+        TrackRange.parameters + [
+            TrackRange.long, "is_processed", "process_option", "supplement_mode", "low_speed_threshold",
+        ]
 
     let range: TrackRange
     /// Nil for the track as it was uploaded.
@@ -39,11 +41,18 @@ struct TrackRange: Hashable, Sendable {
     let from: Timestamp
     /// The last millisecond of `end_time`: the API's times are whole seconds.
     let through: Timestamp
+    /// The client asked for a range of any length.
+    var isLong = false
 }
 
 extension TrackRange {
     /// Longest range of one call, seconds.
     static let maximum: Int64 = 86_400
+    /// The parameter with which a range may be longer, an addition to the published API.
+    static let long = "long_range"
+
+    /// Points that may be read, for a call whose bound is `usual` without `long_range`.
+    func limit(_ usual: Int, _ options: WebAPIOptions) -> Int { isLong ? max(usual, options.maximumLongPoints) : usual }
 
     init(_ call: APICall) throws(APIFailure) {
         service = call.service
@@ -52,7 +61,8 @@ extension TrackRange {
         let end = try call.parameters.requiredInteger("end_time")
         guard end >= start else { throw APIFailure(.rangeReversed) }
         let (span, overflow) = end.subtractingReportingOverflow(start)
-        guard !overflow, span <= Self.maximum else { throw APIFailure(.rangeTooLong) }
+        isLong = try call.parameters.flag(Self.long)
+        guard !overflow, isLong || span <= Self.maximum else { throw APIFailure(.rangeTooLong) }
         from = Timestamp(seconds: start)
         // Clients ask up to "now" by their own clock, so an end ahead of the server's clock is no error. Points that a
         // receiver dated ahead are found where they were dated.

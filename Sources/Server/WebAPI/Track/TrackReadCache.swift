@@ -1,5 +1,6 @@
 import Synchronization
 import TrackModel
+import TrackStore
 
 /// Keeps tracks that were read, and what was worked out of them, as long as nothing is stored for their entity.
 ///
@@ -43,6 +44,8 @@ final class TrackReadCache: Sendable {
     static let lifetime: Int64 = 600_000
 
     private let state = Mutex(State())
+    /// Whoever reads a track of any length is inside.
+    let long = FairSemaphore()
 
     init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
 

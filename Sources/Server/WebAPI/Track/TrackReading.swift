@@ -42,7 +42,9 @@ extension TrackReading {
     private init(_ query: TrackQuery, _ call: APICall, _ store: any PointStore) async throws {
         let options = call.options
         let limit = query.option == nil ? options.maximumRawPoints : options.maximumProcessedPoints
-        let track = try await query.range.read(call, store, limit: limit)
+        let track = try await query.range.read(
+            // One answer has all points that were left out.
+            call, store, limit: query.explanation == .points ? limit : query.range.limit(limit, options))
         guard let option = query.option else {
             self = await Self.raw(track, query, call)
             return
@@ -55,7 +57,7 @@ extension TrackReading {
         let length = length(of: track.points.points, slowBelow: query.slowBelow)
         let distances =
             query.explanation == .none ? nil : TrackDistances(raw: length.driven, cleaned: nil, roads: nil)
-        var roads = TrackRoads(query.supplement.travel == nil ? nil : call.roads)
+        var roads = TrackRoads(query.supplement.travel == nil ? nil : call.roads, for: query.range)
         await roads.bridge(
             length.interruptions, query.supplement, of: ProcessOption(parsing: nil), query.range.entity, call)
         guard query.showsRoutes, let routes = roads.routes else {
@@ -82,7 +84,7 @@ extension TrackReading {
     ) async -> TrackReading {
         let (points, analysis) = (track.points.points, call.options.analysis)
         let bridges = query.supplement.travel != nil
-        var roads = TrackRoads(option.mapMatch || bridges ? call.roads : nil)
+        var roads = TrackRoads(option.mapMatch || bridges ? call.roads : nil, for: query.range)
         // Whether more than the samples before it decides how a sample is shown.
         let looksAhead = option.mapMatch || (bridges && query.showsRoutes) || option.comparesSamples(analysis)
         var (drops, line, length, cleaned): (DropReasons, TrackLine, TrackLength, Double)
@@ -180,9 +182,16 @@ extension TrackRange {
 
     /// The points of the range, and where the store cannot read; more points than `limit` are an error.
     func readOnce(_ call: APICall, _ store: any PointStore, limit: Int) async throws -> StoredTrack {
-        let track = try await store.track(of: entity.text, in: service, from: from, through: through, limit: limit)
-        call.note(track.holes)
-        return track
+        do {
+            let track = try await store.track(of: entity.text, in: service, from: from, through: through, limit: limit)
+            call.note(track.holes)
+            return track
+        } catch {
+            guard isLong, error.code == .tooManyPoints else { throw error }
+            throw APIFailure(
+                call.path.hasPrefix("analysis/") ? .tooManyPointsToAnalyse : .tooManyPointsInRange,
+                "the range has more than \(limit) points: make the time between start_time and end_time shorter")
+        }
     }
 }
 

@@ -15,9 +15,9 @@ struct TrackRoads: Sendable {
     /// For all calls of this reading together.
     private let deadlines: RoadDeadlines?
 
-    init(_ roads: (any Roads)?) {
+    init(_ roads: (any Roads)?, for range: TrackRange) {
         self.roads = roads
-        deadlines = roads?.deadlines(.usual)
+        deadlines = roads?.deadlines(range.urgency)
     }
 
     /// The same question gives the same answer as long as the map is the same.
@@ -56,6 +56,10 @@ struct TrackRoads: Sendable {
         routes = found
         state = state.map { found.isIdle ? $0 : $0.with(routes: found.state) } ?? found.state
     }
+}
+
+extension TrackRange {
+    var urgency: RoadUrgency { isLong ? .long : .usual }
 }
 
 extension RoadsState {

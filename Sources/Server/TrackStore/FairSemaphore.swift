@@ -1,9 +1,8 @@
 import Synchronization
-import TrackStore
 
 /// Lets a number of callers in at a time. Those who wait have turns: one who asks a thousand times waits behind those who ask
 /// once. Callers of one owner keep their order.
-final class FairSemaphore: Sendable {
+package final class FairSemaphore: Sendable {
     private struct Caller: Sendable {
         let owner: WorkOwner?
         let continuation: CheckedContinuation<Void, Never>
@@ -19,14 +18,14 @@ final class FairSemaphore: Sendable {
     private let ofOwner: Int
     private let state: Mutex<State>
 
-    init(_ count: Int = 1, ofOwner: Int = .max) {
+    package init(_ count: Int = 1, ofOwner: Int = .max) {
         self.ofOwner = max(1, ofOwner)
         state = Mutex(State(free: max(1, count)))
     }
 
     /// Returns when it is the caller's turn; every call needs one ``leave(_:)``. A task that was cancelled waits as well: its
     /// turn comes soon.
-    func enter(_ owner: WorkOwner? = nil) async {
+    package func enter(_ owner: WorkOwner? = nil) async {
         // When there is room, whoever waits may not come in now.
         let isInside = state.withLock { state in
             guard state.free > 0, mayEnter(owner, state) else { return false }
@@ -42,7 +41,7 @@ final class FairSemaphore: Sendable {
         }
     }
 
-    func leave(_ owner: WorkOwner? = nil) {
+    package func leave(_ owner: WorkOwner? = nil) {
         state.withLock { state in
             state.free += 1
             if let owner { state.inside[owner] = state.inside[owner].flatMap { $0 > 1 ? $0 - 1 : nil } }
