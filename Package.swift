@@ -288,8 +288,7 @@ let tests: [Target] = [
     .tests(
         "CommandLineTests", "SakerCommand", "AgentControl", "AgentRuntime", "ConfigurationFile", "Diagnosing",
         "FenceCommands", "FenceJSON", "Geodesy", "Geofencing", "HTTPExchange", "JSON", "ProgramTestKit", "SecureLink",
-        "Terminal",
-        "TrackModel", "TrackStore", "TrackTestKit", "Varlink", "WebAPI", .log, .nioCore, .nioPosix, .nioSSL),
+        "Terminal", "TrackStore", "Varlink", .nioCore, .nioPosix, .nioSSL),
     .tests(of: "Systemd", "ProgramTestKit", .log),
     .tests(of: "ConfigurationFile"),
     .tests(of: "DirectoryAccess", "ProgramTestKit"),

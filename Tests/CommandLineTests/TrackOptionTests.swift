@@ -136,35 +136,82 @@ import Testing
         }
     }
 
-    @Test func aRemarkOfSeveralAnswersNamesTheWorst() throws {
-        func remark(_ state: String, _ points: Int64, _ matched: Double? = nil) throws -> RoadsRemark {
-            var roads: [String: JSONValue] = ["state": .string(state)]
-            roads["matched"] = matched.map { .double($0) }
-            return try #require(RoadsRemark(["roads": .object(roads), "total": .integer(points)]))
-        }
-        let used = try remark("used", 300, 1)
-        #expect(used.joined(try remark("unavailable", 100)).json == ["state": "partly", "matched": 0.75])
-        #expect(used.joined(try remark("used", 100, 0.5)).state == "used")
-        // A vehicle that only stood had nothing to bring to roads.
-        let stood = try remark("used", 100)
-        #expect(stood.line == "on roads" && used.joined(stood).json == ["state": "used", "matched": 1.0])
-        #expect(try remark("none", 1).joined(try remark("unavailable", 1)).state == "unavailable")
+    @Test func aVehicleThatOnlyStoodHadNothingToBringToRoads() throws {
+        #expect(try #require(RoadsRemark(["roads": ["state": "used"]])).line == "on roads")
     }
 
-    /// Two days: one answer, and of history the pages and the sums.
-    @Test func aLongRangeIsOneAnswer() async throws {
-        let days = ["--from", "2026-03-05T00:00:00Z", "--to", "2026-03-06T12:00:00Z", "--json"]
-        func part(_ time: Int) -> TinyWebServer.Answer {
-            .init(
-                body: """
-                    {"status":0,"total":1,"size":1,"distance":500,"points":[{"loc_time":\(time),"latitude":1,"longitude":2}]}
-                    """)
+    // MARK: Several days
+
+    private static let days = ["--from", "2026-03-05T00:00:00Z", "--to", "2026-03-08T12:00:00Z"]
+
+    @Test(arguments: [
+        (["stays"], #"{"status":0,"staypoint_num":1,"stay_points":[S]}"#, "2026-03-05 20:00:00+00:00", 1),
+        (["trips"], #"{"status":0,"trip_num":0,"trips":[]}"#, "No trip", 1),
+        (["distance"], #"{"status":0,"distance":1234567.5}"#, "1234.6 km", 1),
+        (["gaps"], #"{"status":0,"total":0,"gaps":[G]}"#, "parked", 1),
+        (["driving"], #"{"status":0,"distance":1000,"duration":200000}"#, "Distance  1.0 km", 1),
+    ])
+    func severalDaysAreOneRequest(command: [String], body: String, told: String, count: Int) async throws {
+        let span = #""start_time":1772740800,"end_time":1772780400,"duration":39600"#
+        let body = body.replacing("S", with: "{\(span),\"stay_point\":{\"latitude\":52,\"longitude\":4}}")
+            .replacing("[G]", with: "[{\(span),\"reason\":\"parked\"}]")
+        let (result, requests) = try await run(command + ["van"] + Self.days, .init(body: body))
+        #expect(result.status == 0 && result.output.contains(told), "\(result.output) \(result.errors)")
+        try #require(requests.count == count)
+        #expect(requests[0].contains("start_time=1772668800&end_time=1772971200&long_range=1"), "\(requests)")
+    }
+
+    private static func page(_ times: [Int], total: Int, _ more: String = "") -> TinyWebServer.Answer {
+        let points = times.map { #"{"loc_time":\#($0),"latitude":1,"longitude":2}"# }.joined(separator: ",")
+        return .init(body: #"{"status":0,"total":\#(total),"distance":2500\#(more),"points":[\#(points)]}"#)
+    }
+
+    /// The first page has what is true of all.
+    @Test func historyAndExportReadEachPageAndTheFirstOneHasTheSums() async throws {
+        let gap = #","gaps":[{"start_time":1772668801,"end_time":1772790000,"reason":"off"}]"#
+        let (first, second) = (
+            Self.page([1_772_668_800, 1_772_668_801], total: 5001, gap), Self.page([1_772_790_000], total: 5001)
+        )
+        let (history, asked) = try await run(["history", "van", "--gaps"] + Self.days, first, second)
+        #expect(history.status == 0, "\(history.errors)")
+        #expect(asked.count == 2 && asked[1].contains("page_index=2&page_size=5000"), "\(asked)")
+        for text in [
+            "2026-03-05 00:00:00+00:00", "2026-03-06 09:40:00+00:00", "3 points, 2.5 km", "the agent was off",
+            "1 gap",
+        ] {
+            #expect(history.output.contains(text), "\(history.output)")
         }
-        let (history, _) = try await run(["history", "van"] + days, part(1_772_668_900), part(1_772_790_000))
-        let lines = try history.lines.dropLast().map { try JSONReader.value(of: Array($0.utf8)) }
-        #expect(lines.count == 3 && lines[0]["distance"] == nil && lines[1]["points"]?.arrayValue?.count == 1)
-        #expect(lines[2]["distance"]?.doubleValue == 1000 && lines[2]["total"] == 2 && lines[2]["points"] == nil)
-        let (distance, _) = try await run(["distance", "van"] + days, part(1_772_668_900), part(1_772_790_000))
-        #expect(distance.lines.count == 2)
+        let (json, _) = try await run(["history", "van", "--json"] + Self.days, first, second)
+        let pages = try json.lines.filter { !$0.isEmpty }.map { try JSONReader.value(of: Array($0.utf8)) }
+        #expect(pages.map { $0["points"]?.arrayValue?.count } == [2, 1] && pages[0]["distance"] == 2500)
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/days.geojson"
+        let (export, _) = try await run(["export", "van", "--gaps", "--output", path] + Self.days, first, second)
+        #expect(export.output == "3 points in \(path).\n", "\(export.output) \(export.errors)")
+        #expect(try String(contentsOfFile: path, encoding: .utf8).contains(#""gap":"off""#))
+    }
+
+    /// A server that has fewer points by now, or that says anything at all.
+    @Test func pagesEndWithOneThatIsEmpty() async throws {
+        let (result, requests) = try await run(
+            ["history", "van"] + Self.days, Self.page([1_772_668_800], total: .max), Self.page([], total: .max))
+        #expect(result.status == 0 && requests.count == 2, "\(result.errors)")
+    }
+
+    @Test(arguments: [
+        (3200, "时间段超过24小时", "which only newer servers answer"),
+        (3006, "x: the range has more than 600000 points: make it shorter", "more than 600000 points"),
+    ])
+    func aServerThatRefusesSaysWhy(status: Int, message: String, told: String) async throws {
+        let answer = TinyWebServer.Answer(body: "{\"status\":\(status),\"message\":\"\(message)\"}")
+        for command in ["history", "distance", "stays", "trips", "driving", "gaps"] {
+            let (result, requests) = try await run([command, "van"] + Self.days, answer)
+            #expect(result.status == 1 && result.errors.contains(told), "\(command): \(result.errors)")
+            #expect(requests.count == 1)
+        }
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/days.gpx"
+        let (export, _) = try await run(["export", "van", "--output", path] + Self.days, answer)
+        #expect(export.status == 1 && export.errors.contains(told) && !FileManager.default.fileExists(atPath: path))
     }
 }

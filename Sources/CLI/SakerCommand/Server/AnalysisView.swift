@@ -143,7 +143,7 @@ extension Int64 {
 /// Shows the gaps of a track to a person.
 enum GapView {
     static func lines(_ gaps: [JSONValue], width: Int? = nil) -> [String] {
-        let gaps = GapJoin.joined(gaps).map(Gap.init)
+        let gaps = gaps.map(Gap.init)
         guard !gaps.isEmpty else { return ["No gap in this time."] }
         var table = TextTable(["FROM", TextTable.Column("TO", rank: 1), .number("DURATION"), .text("REASON")])
         for gap in gaps {

@@ -13,15 +13,7 @@ extension TrackCommand {
 
         func run() async throws {
             let parameters = try process.parameters(for: "track/getdistance")
-            let answer = try await range.asking { _, range, _, ask in
-                let rule = RangeRule()
-                guard range.upperBound - range.lowerBound > rule.longest else {
-                    return try await ask("track/getdistance", range, parameters)
-                }
-                var track = JoinedTrack(ask, parameters: parameters, pagePoints: 1, rule: rule)
-                try await track.read(range, withPages: false) { _ in }
-                return track.summary
-            }
+            let answer = try await range.answer("track/getdistance", parameters)
             range.show(answer, inTable: false) { answer in
                 let slow = answer["low_speed_distance"]?.doubleValue
                 return [Quantity.distance(answer["distance"]?.doubleValue ?? 0)]
@@ -51,11 +43,9 @@ extension TrackCommand {
         }
 
         func run() async throws {
-            let parameters = try analysis.parameters(for: "analysis/staypoint")
-            let answer = try await range.asking { _, range, _, ask in
-                var stays = StayJoin(least: Int64(least), within: Double(within), parameters: parameters, ask)
-                return try await stays.answer(range)
-            }
+            let parameters = [("stay_time", String(least)), ("stay_radius", String(within))]
+            let answer = try await range.answer(
+                "analysis/staypoint", parameters + analysis.parameters(for: "analysis/staypoint"))
             range.show(answer) { AnalysisView.stays($0["stay_points"]?.arrayValue ?? [], width: table.width) }
         }
     }
@@ -69,11 +59,7 @@ extension TrackCommand {
         @OptionGroup var analysis: ProcessingArguments
 
         func run() async throws {
-            let parameters = try analysis.parameters(for: "analysis/trips")
-            let answer = try await range.asking { _, range, _, ask in
-                var trips = TripJoin(parameters: parameters, ask)
-                return try await trips.answer(range)
-            }
+            let answer = try await range.answer("analysis/trips", analysis.parameters(for: "analysis/trips"))
             range.show(answer) { AnalysisView.trips($0["trips"]?.arrayValue ?? [], width: table.width) }
         }
     }
@@ -136,10 +122,7 @@ extension TrackCommand {
                 ("harsh_breaking_threshold", harshBraking.map { -$0 }), ("harsh_steering_threshold", harshCurve),
             ].compactMap { name, value in value.map { (name, Quantity.decimal($0, 6, trimmed: true)) } }
             let parameters = try analysis.parameters(for: "analysis/drivingbehavior", roads: roads) + thresholds
-            let answer = try await range.asking { _, range, _, ask in
-                var driving = DrivingJoin(parameters: parameters, ask)
-                return try await driving.answer(range)
-            }
+            let answer = try await range.answer("analysis/drivingbehavior", parameters)
             range.show(answer) { AnalysisView.driving($0, width: table.width) }
         }
     }
@@ -158,16 +141,7 @@ extension TrackCommand {
         @OptionGroup var table: TableOptions
 
         func run() async throws {
-            let answer = try await range.asking { _, range, _, ask in
-                let rule = RangeRule()
-                let parameters = [("gap_content", "1")]
-                guard range.upperBound - range.lowerBound > rule.longest else {
-                    return try await ask("track/gettrack", range, parameters + [("page_size", "1")])
-                }
-                var track = JoinedTrack(ask, parameters: parameters, pagePoints: 1, rule: rule)
-                try await track.read(range, withPages: false) { _ in }
-                return track.summary
-            }
+            let answer = try await range.answer("track/gettrack", [("gap_content", "1"), ("page_size", "1")])
             range.show(answer) { GapView.lines($0["gaps"]?.arrayValue ?? [], width: table.width) }
         }
     }

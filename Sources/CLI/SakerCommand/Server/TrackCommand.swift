@@ -13,8 +13,7 @@ struct TrackCommand: ParsableCommand {
             Coordinates are WGS 84, as the receiver gave them. On a vehicle the command asks through the agent, about the
             agent's own entity, and needs no key.
 
-            The server answers a day at once. For more than a day the command asks several times and joins the answers. With
-            --json it then prints one answer; of history the pages, and at last the sums.
+            With --json each command prints the server's answer; history prints each page, and the first one has the sums.
 
             Examples:
               saker track latest
@@ -114,34 +113,30 @@ struct TrackCommand: ParsableCommand {
             }
             if gaps { parameters.append(("gap_content", "1")) }
             let isJSON = range.server.json
-            try await range.asking { _, range, client, ask in
-                var track = JoinedTrack(ask, parameters: parameters, pagePoints: client.pagePoints)
-                var dropped: [JSONValue] = []
-                let view = TrackView.Points(width: table.width)
-                if !isJSON { Output.print(view.header) }
-                let isLong = range.upperBound - range.lowerBound > RangeRule().longest
-                try await track.read(range) { answer in
-                    if isJSON { return Output.print(json: (isLong ? TrackView.page(answer) : answer).description) }
-                    dropped += answer["dropped_points"]?.arrayValue ?? []
-                    let lines = (answer["points"]?.arrayValue ?? []).flatMap(view.lines)
-                    if !lines.isEmpty { Output.print(text: lines.map(\.printable).joined(separator: "\n")) }
-                }
-                guard !isJSON else { return isLong ? Output.print(json: track.summary.description) : () }
-                show(track, dropped)
+            let view = TrackView.Points(width: table.width)
+            if !isJSON { Output.print(view.header) }
+            var count = 0
+            let answer = try await range.pages(parameters) { page in
+                if isJSON { return Output.print(json: page.description) }
+                let points = page["points"]?.arrayValue ?? []
+                count += points.count
+                let lines = points.flatMap(view.lines)
+                if !lines.isEmpty { Output.print(text: lines.map(\.printable).joined(separator: "\n")) }
             }
+            if !isJSON { show(answer, points: count) }
         }
 
-        private func show(_ track: JoinedTrack, _ dropped: [JSONValue]) {
+        private func show(_ answer: JSONValue, points: Int) {
             Output.print("")
-            Output.print(TrackView.summary(points: track.points, track.sums, process.slow))
-            if track.sums.isExplained {
+            Output.print(TrackView.summary(points: Int64(points), answer, process.slow))
+            if let dropped = TrackView.dropped(answer, width: table.width) {
                 Output.print("")
-                for line in TrackView.dropped(track.sums.reasons, dropped, width: table.width) { Output.print(line) }
+                for line in dropped { Output.print(line) }
             }
-            track.remarks.roads?.show(inTable: true)
+            RoadsRemark(answer)?.show(inTable: true)
             guard gaps else { return }
             Output.print("")
-            for line in GapView.lines(track.gaps, width: table.width) { Output.print(line) }
+            for line in GapView.lines(answer["gaps"]?.arrayValue ?? [], width: table.width) { Output.print(line) }
         }
     }
 }
@@ -172,30 +167,52 @@ struct TrackRangeOptions: ParsableArguments {
             throw CommandFailure(
                 .usage, "--from (\(LocalTime.text(start))) lies after --to (\(LocalTime.text(end)))")
         }
-        let (first, last) = (max(start / 1000, 0), max(end / 1000, 0))
-        guard last - first <= 366 * 86_400 else {
-            throw CommandFailure(.usage, "a range of more than 366 days: ask for it in pieces")
-        }
-        return first...last
+        return max(start / 1000, 0)...max(end / 1000, 0)
     }
 
-    /// Runs `body` with the range, and a closure that asks the server about parts of it that are a day long at most.
-    func asking<Result>(
-        _ body: (_ entity: String, _ range: ClosedRange<Int64>, _ client: WebClient, _ ask: @escaping RangeAsk)
-            async throws -> Result
-    ) async throws -> Result {
+    /// The answer of a call about the range.
+    func answer(_ path: String, _ parameters: [(String, String)]) async throws -> JSONValue {
+        let range = try seconds(now: LocalTime.now)
+        return try await WebClient.with(server) { client in
+            try await answer(path, parameters, range, of: client.entity(entity), client)
+        }
+    }
+
+    /// Hands on each page of the track, and returns the first one, which has the sums. `begin` gets the entity's name before.
+    func pages(
+        _ parameters: [(String, String)], begin: (String) throws -> Void = { _ in }, _ take: (JSONValue) throws -> Void
+    ) async throws -> JSONValue {
         let range = try seconds(now: LocalTime.now)
         return try await WebClient.with(server) { client in
             let name = try await client.entity(entity)
-            return try await body(name, range, client) { path, part, parameters in
-                try await client.call(
-                    path,
-                    [
-                        ("entity_name", name), ("start_time", String(part.lowerBound)),
-                        ("end_time", String(part.upperBound)), ("coord_type_output", "wgs84"),
-                    ] + parameters)
+            try begin(name)
+            func page(_ index: Int64) async throws -> JSONValue {
+                let page = [("page_index", String(index)), ("page_size", String(client.pagePoints))]
+                return try await answer("track/gettrack", page + parameters, range, of: name, client)
             }
+            let first = try await page(1)
+            try take(first)
+            var index: Int64 = 1
+            while index * client.pagePoints < first["total"]?.integerValue ?? 0 {
+                index += 1
+                let next = try await page(index)
+                guard next["points"]?.arrayValue?.isEmpty == false else { break }
+                try take(next)
+            }
+            return first
         }
+    }
+
+    private func answer(
+        _ path: String, _ parameters: [(String, String)], _ range: ClosedRange<Int64>, of name: String,
+        _ client: WebClient
+    ) async throws -> JSONValue {
+        try await client.call(
+            path,
+            [
+                ("entity_name", name), ("start_time", String(range.lowerBound)),
+                ("end_time", String(range.upperBound)), ("long_range", "1"), ("coord_type_output", "wgs84"),
+            ] + parameters)
     }
 
     /// Prints an answer with --json; else hands it on, and what it says of roads.

@@ -68,17 +68,14 @@ extension TrackCommand {
             let parameters = try process.trackParameters() + (gaps ? [("gap_content", "1")] : [])
             var file = try PointwiseExportFile(output, wanted, isRemarked: process.asksForRoads, isExact: exact)
             do {
-                let roads = try await range.asking { name, range, client, ask in
-                    try file.begin(name)
-                    var track = JoinedTrack(ask, parameters: parameters, pagePoints: client.pagePoints)
-                    try await track.read(range) { answer in
-                        for point in answer["points"]?.arrayValue ?? [] {
-                            if let point = WrittenPoint(point) { try file.add(point) }
-                        }
+                let answer = try await range.pages(parameters, begin: { try file.begin($0) }) { page in
+                    for point in page["points"]?.arrayValue ?? [] {
+                        if let point = WrittenPoint(point) { try file.add(point) }
                     }
-                    try file.finish(track.gaps.compactMap(WrittenGap.init), track.remarks.roads.map(WrittenRoads.init))
-                    return track.remarks.roads
                 }
+                let roads = RoadsRemark(answer)
+                try file.finish(
+                    (answer["gaps"]?.arrayValue ?? []).compactMap(WrittenGap.init), roads.map(WrittenRoads.init))
                 roads?.show(inTable: false)
             } catch {
                 file.discard()

@@ -97,20 +97,21 @@ enum TrackView {
         }
     }
 
-    /// `slow`: what the slower part of the distance is called.
-    static func summary(points: Int64, _ sums: JoinedSums, _ slow: String) -> String {
+    /// `answer`: the first page. `slow`: what the slower part of the distance is called.
+    static func summary(points: Int64, _ answer: JSONValue, _ slow: String) -> String {
         guard points > 0 else { return "No points in this time." }
-        let part = sums.slowMetres.map { ", \(Quantity.distance($0)) of it \(slow)" } ?? ""
-        return "\(Quantity.count(points, "point")), \(Quantity.distance(sums.metres))\(part)"
+        let part = answer["low_speed_distance"]?.doubleValue.map { ", \(Quantity.distance($0)) of it \(slow)" } ?? ""
+        return "\(Quantity.count(points, "point")), \(Quantity.distance(answer["distance"]?.doubleValue ?? 0))\(part)"
     }
 
-    /// What the processing left out, and why. `points` may be empty.
-    static func dropped(
-        _ reasons: [(reason: String, points: Int64)], _ points: [JSONValue], width: Int? = nil
-    ) -> [String] {
+    /// What the processing left out, and why; nil when the first page does not say it.
+    static func dropped(_ answer: JSONValue, width: Int? = nil) -> [String]? {
+        guard let dropped = answer["dropped"]?.objectValue else { return nil }
+        let reasons = dropped.mapValues { $0.integerValue ?? 0 }.filter { $0.value > 0 }.sorted { $0.key < $1.key }
         guard !reasons.isEmpty else { return ["The processing left no point out."] }
         var lines = ["Left out:"]
-        lines += reasons.map { "  \(Quantity.count($0.points, "point")): \(texts[$0.reason] ?? $0.reason.printable)" }
+        lines += reasons.map { "  \(Quantity.count($0.value, "point")): \(texts[$0.key] ?? $0.key.printable)" }
+        let points = answer["dropped_points"]?.arrayValue ?? []
         guard !points.isEmpty else { return lines }
         var table = TextTable(["TIME", "PLACE", .text("REASON")])
         for point in points {
@@ -126,11 +127,4 @@ enum TrackView {
         "excursion": "the vehicle cannot have been there (excursion)", "stop": "one of many points of a stop (stop)",
         "thinned": "on the way between its neighbours (thinned)",
     ]
-
-    /// A page of a range of several parts: without what is true of its part alone.
-    static func page(_ answer: JSONValue) -> JSONValue {
-        guard case .object(let members) = answer else { return answer }
-        let kept = ["status", "message", "size", "points", "dropped_points"]
-        return .object(members.filter { kept.contains($0.key) })
-    }
 }

@@ -231,7 +231,8 @@ enum Refusal {
         case 3007: "the request is not UTF-8"
         case 3100: "a point's time is too far in the future"
         case 3101: "there are too many points in one request"
-        case 3200: "the time is longer than a day"
+        case 3200:
+            "the time is longer than a day, which only newer servers answer (long_range=1): ask for a shorter time"
         case 3201: "the end of the time lies before its beginning"
         case 4005: "the service does not exist, or the key belongs to another service: check --service-id"
         case 7001: "an entity column of this name exists already"
