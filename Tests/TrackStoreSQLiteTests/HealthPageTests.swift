@@ -14,7 +14,7 @@ import TrackTestKit
         let bench = try Workbench()
         let store = try await bench.open()
         let service = try await store.createService(named: "fleet", at: .at(0)).id
-        let statement = SQLiteTrackStore.healthStatement(in: isOfService ? service : nil)
+        let statement = SQLiteTrackStore.healthStatement(in: isOfService ? service : nil, .sqlite)
         let plan = try await store.database.read { database in
             try database.rows(
                 "EXPLAIN QUERY PLAN " + statement,

@@ -3,6 +3,9 @@
 /// What stands here is what SQLite and PostgreSQL have in common, so that the code of a table is written once. The text of
 /// statements is the common subset of SQLite 3.40 and PostgreSQL 15: parameters are `?` in their order, or `?1`, `?2`, …
 package protocol SQLConnection: AnyObject {
+    /// How the engine writes what the subset has no word for.
+    var dialect: SQLDialect { get }
+
     /// The connection compiles a text once and keeps the statement.
     ///
     /// - Throws: ``SQLError`` for a text that is no statement.

@@ -3,6 +3,8 @@ internal import Synchronization
 
 /// A connection to a file of SQLite. It belongs to one thread at a time; only ``SQLiteInterruption`` reaches in from others.
 package final class SQLiteConnection: SQLConnection {
+    package let dialect = SQLDialect.sqlite
+
     package enum Access: Hashable, Sendable {
         case readOnly
         /// The file must exist.

@@ -88,7 +88,8 @@ extension SQLRecordStore {
         guard !entities.isEmpty else { return [:] }
         let select = try database.statement(
             """
-            SELECT v.entity, c.key, v.value FROM json_each(?) j CROSS JOIN entity_value v ON v.entity = j.value
+            SELECT v.entity, c.key, v.value FROM \(database.dialect.numbers()) j
+            \(database.dialect.orderedJoin) entity_value v ON v.entity = j.value
             JOIN attribute_column c ON c.id = v.attribute_column
             """)
         let list = "[" + entities.map(String.init).joined(separator: ",") + "]"

@@ -82,7 +82,8 @@ extension SQLRecordStore {
         }
         if let selector = filter.selector {
             let digits = filter.digits
-            condition += digits == nil ? " AND entity = ?" : " AND (entity = ? OR hex(id) LIKE ?)"
+            let id = database.dialect.hexadecimal("id")
+            condition += digits == nil ? " AND entity = ?" : " AND (entity = ? OR \(id) LIKE ?)"
             wanted += [selector] + (digits.map { ["\($0)%"] } ?? [])
         }
         let total = try database.value(Int.self, "SELECT COUNT(*) FROM device WHERE \(condition)", wanted)

@@ -30,7 +30,7 @@ extension SQLRecordStore {
             guard let number else { throw TrackStoreError(.corrupt, "the store did not number a token") }
             if case .listed(let serials) = token.approval {
                 let insertion = try database.statement(
-                    "INSERT OR IGNORE INTO token_serial (token, serial) VALUES (?, ?)")
+                    "INSERT INTO token_serial (token, serial) VALUES (?, ?) ON CONFLICT DO NOTHING")
                 for serial in serials { try insertion.execute([number, serial]) }
             }
             return TokenRecord(token, number: number, created: now)

@@ -35,9 +35,8 @@ struct EntityCandidateFilter {
         } else {
             let needsLatest = condition.readsLatest || search.order.key == .time
             try scan(
-                "entity_text t CROSS JOIN entity e ON e.id = t.rowid"
-                    + (needsLatest ? EntityContent.joinLatest : ""),
-                where: "entity_text MATCH ?", [EntityTexts.query(keyword, in: service)],
+                EntityTexts.joinedEntities + (needsLatest ? EntityContent.joinLatest : ""),
+                where: EntityTexts.matches, [EntityTexts.query(keyword, in: service)],
                 needsLatest ? Self.latest : "NULL, NULL, NULL, NULL, NULL, NULL", database)
         }
     }
@@ -69,20 +68,22 @@ struct EntityCandidateFilter {
         // Most stores have no hint at most times.
         let hasHints = try database.value(Int.self, "SELECT 1 FROM hint LIMIT 1") != nil
         let inExtent = Self.inExtent(extent)
+        let dialect = database.dialect
+        let join = dialect.orderedJoin
         for range in columns {
             let bounds: [any SQLConvertible] = [
                 rows.lowerBound, range.lowerBound, range.upperBound, service.rawValue, rows.upperBound,
             ]
             try scan(
-                "line CROSS JOIN state l INDEXED BY state_by_cell" + Self.inLine("l")
-                    + " CROSS JOIN entity e ON e.id = l.entity"
+                "line \(join) state l\(dialect.index("state_by_cell"))" + Self.inLine("l")
+                    + " \(join) entity e ON e.id = l.entity"
                     + (hasHints ? " LEFT JOIN hint h ON h.entity = l.entity" : Self.noHint),
                 where: Self.mayBeIn("l") + (hasHints ? " AND h.entity IS NULL" : ""), inExtent, lines: bounds,
                 Self.latest(of: "l"), database)
             guard hasHints else { continue }
             try scan(
-                "line CROSS JOIN hint h INDEXED BY hint_by_cell" + Self.inLine("h")
-                    + " CROSS JOIN entity e ON e.id = h.entity LEFT JOIN state l ON l.entity = h.entity",
+                "line \(join) hint h\(dialect.index("hint_by_cell"))" + Self.inLine("h")
+                    + " \(join) entity e ON e.id = h.entity LEFT JOIN state l ON l.entity = h.entity",
                 where: Self.mayBeIn("h"), inExtent, lines: bounds, Self.latest(of: "h"), database)
         }
     }
@@ -96,7 +97,7 @@ struct EntityCandidateFilter {
     /// numbers of another datum are not those of the extent.
     private static func mayBeIn(_ table: String) -> String {
         """
-        (IFNULL(\(table).datum, 0) <> \(CoordinateType.wgs84.number) OR \(table).latitude BETWEEN ? AND ?
+        (COALESCE(\(table).datum, 0) <> \(CoordinateType.wgs84.number) OR \(table).latitude BETWEEN ? AND ?
             AND (\(table).longitude BETWEEN ? AND ? OR \(table).longitude BETWEEN ? AND ?))
         """
     }

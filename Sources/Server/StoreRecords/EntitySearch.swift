@@ -38,7 +38,7 @@ extension SQLRecordStore {
     private static func contents(of entities: [Int64], _ database: any SQLConnection) throws -> [Int64: EntityContent] {
         let list = "[" + entities.map(String.init).joined(separator: ",") + "]"
         let select = try database.statement(
-            EntityContent.selection + " WHERE e.id IN (SELECT value FROM json_each(?))")
+            EntityContent.selection + " WHERE e.id IN \(database.dialect.numbers())")
         var contents: [Int64: EntityContent] = [:]
         contents.reserveCapacity(entities.count)
         try select.forEach([list]) { row in

@@ -8,6 +8,18 @@ package import TrackStore
 /// its service in front. So a search for a part of a text asks for the grams of the part, and reads nothing of other services.
 /// The index only proposes entities: the texts themselves decide.
 package enum EntityTexts {
+    /// The entities that the index proposes, as `e`, when ``matches`` holds.
+    static let joinedEntities = "entity_text t CROSS JOIN entity e ON e.id = t.rowid"
+    /// The parameter is what ``query(_:in:)`` or ``exactWord(_:in:)`` gives.
+    static let matches = "entity_text MATCH ?"
+
+    /// Makes the index.
+    package static let creation = """
+        CREATE VIRTUAL TABLE entity_text USING fts5 (
+            grams, content = '', detail = none, tokenize = 'ascii'
+        )
+        """
+
     /// A longer part is looked up by its first grams.
     private static let mostGrams = 16
     /// Of a gram.
@@ -98,7 +110,7 @@ struct ShortTextSearch {
     func page(
         _ page: Page, in service: ServiceID, _ database: any SQLConnection
     ) throws -> (total: Int, entities: [Int64])? {
-        let matching = try database.statement("SELECT rowid FROM entity_text WHERE entity_text MATCH ?")
+        let matching = try database.statement("SELECT rowid FROM entity_text WHERE \(EntityTexts.matches)")
         // In the order of the numbers.
         let matches = try matching.values(Int64.self, [word])
         let first = min(max(0, page.offset), matches.count)

@@ -207,7 +207,7 @@ struct JobTable: Sendable {
                     WHERE state > 0 OR claimed_through IS NOT NULL GROUP BY service
                 ) s ON s.service = j.service
                 WHERE j.state < 2 AND (j.claimed_through IS NULL OR j.claimed_through < ?1 OR j.worker = ?2)
-                ORDER BY MAX(j.modified, COALESCE(s.last, j.modified)), j.modified, j.id LIMIT 1)
+                ORDER BY \(database.dialect.greater("j.modified", "COALESCE(s.last, j.modified)")), j.modified, j.id LIMIT 1)
             RETURNING id
             """, [now.milliseconds, worker, end.milliseconds])
     }

@@ -19,7 +19,7 @@ struct FenceHistory {
     /// The number of the next change: the time, so that a store that was restored from a backup uses no number again.
     func next(at now: Timestamp) throws -> Int64 {
         let update = try database.statement(
-            "UPDATE fence_clock SET last = MAX(last + 1, ?) RETURNING last")
+            "UPDATE fence_clock SET last = \(database.dialect.greater("last + 1", "?")) RETURNING last")
         guard let number = try update.value(Int64.self, [now.milliseconds]) else {
             throw TrackStoreError(.corrupt, "the store has lost its counter of changes of fences")
         }
@@ -58,7 +58,7 @@ struct FenceHistory {
     /// Forgets what was replaced by the change `version` or before.
     func forget(through version: Int64) throws {
         try database.execute(
-            "UPDATE fence_clock SET forgotten = MAX(forgotten, ?)", [version])
+            "UPDATE fence_clock SET forgotten = \(database.dialect.greater("forgotten", "?"))", [version])
         try database.execute(
             """
             DELETE FROM former_fence WHERE (service, fence, version) IN (

@@ -36,11 +36,12 @@ extension SQLRecordStore {
     }
 
     /// Goes through `health` alone, by its key: a store may have many more entities than vehicles that have told anything.
-    static func healthStatement(in service: ServiceID?) -> String {
+    static func healthStatement(in service: ServiceID?, _ dialect: SQLDialect) -> String {
         """
-        SELECT e.service, e.name, MAX(h.heard, COALESCE(t.received, s.received, h.heard)), h.agent_version,
+        SELECT e.service, e.name,
+            \(dialect.greater("h.heard", "COALESCE(t.received, s.received, h.heard)")), h.agent_version,
             h.device, h.report, h.reported, h.has_left, h.entity
-        FROM health h CROSS JOIN entity e ON e.id = h.entity LEFT JOIN state s ON s.entity = h.entity
+        FROM health h \(dialect.orderedJoin) entity e ON e.id = h.entity LEFT JOIN state s ON s.entity = h.entity
             LEFT JOIN hint t ON t.entity = h.entity
         WHERE h.entity > ?1 \(service == nil ? "" : "AND e.service = ?3")
         ORDER BY h.entity LIMIT ?2
@@ -53,7 +54,7 @@ extension SQLRecordStore {
         var found: [VehicleHealth] = []
         var (last, count) = (cursor ?? 0, 0)
         let wanted: SQLParameters = [cursor ?? 0, limit] + (service.map { [$0.rawValue] } ?? [])
-        try database.forEach(healthStatement(in: service), wanted) { row in
+        try database.forEach(healthStatement(in: service, database.dialect), wanted) { row in
             (last, count) = try (row[8], count + 1)
             guard let service = try ServiceID(rawValue: row[0]) else { return }
             let report = try (row[5] as [UInt8]?).flatMap { HealthReport(encoded: $0) }

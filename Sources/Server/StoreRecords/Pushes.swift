@@ -35,7 +35,7 @@ extension SQLRecordStore {
                 """)
             let selectFirst = try database.statement(
                 """
-                SELECT p.id, m.id, m.type, m.body, m.created FROM push p INDEXED BY push_first
+                SELECT p.id, m.id, m.type, m.body, m.created FROM push p\(database.dialect.index("push_first"))
                 JOIN push_message m ON m.id = p.message
                 WHERE p.entity = ? AND p.message > ? AND p.acknowledged IS NULL AND p.is_first = 1 AND m.expires > ?
                 ORDER BY p.message LIMIT ?

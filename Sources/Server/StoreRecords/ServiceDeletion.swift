@@ -10,7 +10,8 @@ extension SQLRecordStore {
             return try database.row(
                 """
                 SELECT (SELECT COUNT(*) FROM entity WHERE service = ?1),
-                    (SELECT COALESCE(SUM(c.count), 0) FROM entity e JOIN chunk c INDEXED BY chunk_by_time ON c.entity = e.id
+                    (SELECT COALESCE(SUM(c.count), 0) FROM entity e JOIN chunk c\(database.dialect.index("chunk_by_time"))
+                        ON c.entity = e.id
                         WHERE e.service = ?1),
                     (SELECT COUNT(*) FROM access_key WHERE service = ?1),
                     (SELECT COUNT(*) FROM device WHERE service = ?1 AND state <> \(DeviceTable.forgotten))
@@ -172,7 +173,7 @@ struct ServiceRemoval {
         let devices = try database.values(
             [UInt8].self,
             """
-            SELECT id FROM device INDEXED BY device_of_entity
+            SELECT id FROM device\(database.dialect.index("device_of_entity"))
             WHERE service = ? AND entity > '' AND state <> \(DeviceTable.forgotten) LIMIT ?
             """,
             [service.rawValue, left])
@@ -189,7 +190,7 @@ struct ServiceRemoval {
             let chunks = try database.statement(
                 """
                 DELETE FROM chunk WHERE id IN (
-                    SELECT id FROM chunk INDEXED BY chunk_by_time WHERE entity = ? LIMIT ?)
+                    SELECT id FROM chunk\(database.dialect.index("chunk_by_time")) WHERE entity = ? LIMIT ?)
                 """)
             try chunks.execute([entity, left])
             removed += database.changes

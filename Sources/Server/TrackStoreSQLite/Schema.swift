@@ -1,14 +1,24 @@
 import SQLDatabase
+import StoreRecords
 
-/// The tables, see docs/formats/track-store.md. Version N of the schema is reached by the first N steps.
+/// The tables, see docs/formats/track-store.md.
+///
+/// A new store gets the tables of the present version at once. Version N of the schema is reached from version N - 1 by step N: the first
+/// 25 stand here, and later ones come from the declarations of ``RecordTables``.
 enum Schema {
     /// `PRAGMA application_id`: "SAKR".
     static let applicationID: Int32 = 0x5341_4B52
 
     static var currentVersion: Int { steps.count }
 
-    /// Only ever appended to: stores in the field have run the earlier ones.
-    static let steps = [
+    static let steps: [String] =
+        firstSteps
+        + (firstSteps.count..<max(firstSteps.count, RecordTables.version)).map { former in
+            RecordTables.all.flatMap { $0.step(to: former + 1, for: .sqlite) }.joined(separator: ";\n")
+        }
+
+    /// Never changed: stores in the field have run them.
+    private static let firstSteps = [
         """
         CREATE TABLE service (
             id INTEGER PRIMARY KEY,
@@ -204,20 +214,38 @@ enum Schema {
         10: { try fillSearch($0) }, 24: { try fillWatchVersions($0) },
     ]
 
-    /// Runs the steps that the file has not seen, each in a transaction of its own.
+    /// Makes the tables of a new file. Runs the steps that a former store has not seen, each in a transaction of its own.
     /// `last`: the schema to stop at.
     static func migrate(_ database: SQLiteConnection, through last: Int = currentVersion) throws {
         try checkLibrary(database)
-        let version = try database.value(Int.self, "PRAGMA user_version") ?? 0
+        var version = try database.value(Int.self, "PRAGMA user_version") ?? 0
+        if version == 0, last == currentVersion {
+            try create(database)
+            version = try database.value(Int.self, "PRAGMA user_version") ?? 0
+        }
         for next in steps.indices.prefix(last).dropFirst(version) {
             try database.transaction {
                 // Another process may have been faster.
                 guard try database.value(Int.self, "PRAGMA user_version") == next else { return }
                 try database.script(steps[next])
                 try fillings[next + 1]?(database)
-                try database.script("PRAGMA user_version = \(next + 1)")
-                try database.script("PRAGMA application_id = \(applicationID)")
+                try note(next + 1, database)
             }
         }
+    }
+
+    /// Makes the tables of the present version in a file that has none.
+    private static func create(_ database: SQLiteConnection) throws {
+        try database.transaction {
+            // Another process may have been faster.
+            guard try database.value(Int.self, "SELECT COUNT(*) FROM sqlite_schema") == 0 else { return }
+            let records = RecordTables.all.flatMap { $0.creation(for: .sqlite) }
+            try database.script((records + [EntityTexts.creation, points]).joined(separator: ";\n"))
+            try note(currentVersion, database)
+        }
+    }
+
+    private static func note(_ version: Int, _ database: SQLiteConnection) throws {
+        try database.script("PRAGMA user_version = \(version); PRAGMA application_id = \(applicationID)")
     }
 }
