@@ -90,7 +90,7 @@ import Testing
             // sequences.
             "Sources/Shared/Terminal/Output.swift": ["STDOUT_FILENO", "STDERR_FILENO"],
             // It asks for the width of the terminal, or whether there is one.
-            "Sources/CLI/SakerCommand/Terminal/Console.swift": ["STDOUT_FILENO"],
+            "Sources/CLI/SakerCommand/Console.swift": ["STDOUT_FILENO"],
             // A file that is put in front of a head later.
             "Sources/CLI/SakerCommand/Server/TrackExportCommand.swift": ["fwrite"],
             // The drawing makes each line safe; the bar is numbers and a name that is made safe.
