@@ -170,7 +170,7 @@ extension IngestWriter {
         wake.yield()
     }
 
-    func hearOfFences() async {
+    func readChangedFences() async {
         let wanted = state.withLock { state in
             defer { state.wantsNotices = nil }
             return state.wantsNotices

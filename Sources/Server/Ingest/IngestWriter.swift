@@ -19,7 +19,7 @@ package final class IngestWriter: Sendable {
         var isFinished = false
         /// Whether the last transaction failed.
         var isStoreFailing = false
-        /// When somebody has asked that the desk hears of changed fences; nil: nobody has.
+        /// Since when the judge must read changed fences; nil: it need not.
         var wantsNotices: Timestamp?
 
         mutating func takeDueWaiters() -> [AsyncStream<Void>.Continuation] {
@@ -125,7 +125,7 @@ package final class IngestWriter: Sendable {
     package func run() async {
         for await _ in work {
             await storeAll()
-            await hearOfFences()
+            await readChangedFences()
         }
         await storeAll()
         abandonRequests()

@@ -30,13 +30,13 @@ package final class VersionRound {
         package var description: String { before == after ? "\(before)" : "\(before), then \(after)" }
 
         private static let olds = Pair(isAgentOld: true, isServerOld: true)
-        private static let news = Pair(isAgentOld: false, isServerOld: false)
+        private static let bothNew = Pair(isAgentOld: false, isServerOld: false)
         private static let oldAgent = Pair(isAgentOld: true, isServerOld: false)
         private static let oldServer = Pair(isAgentOld: false, isServerOld: true)
         /// Both mixtures, and the ways from the old programs to the new ones.
         package static let all = [
-            Plan(oldAgent), Plan(oldServer), Plan(olds, then: news), Plan(olds, then: oldAgent),
-            Plan(olds, then: oldServer), Plan(oldServer, then: news), Plan(oldAgent, then: news),
+            Plan(oldAgent), Plan(oldServer), Plan(olds, then: bothNew), Plan(olds, then: oldAgent),
+            Plan(olds, then: oldServer), Plan(oldServer, then: bothNew), Plan(oldAgent, then: bothNew),
         ]
     }
 

@@ -5,7 +5,7 @@ import Logging
 import TrackModel
 import TrackStore
 
-// What the desk says of senders that make too much.
+// What the judge says of senders that make too much.
 extension IngestFenceJudge {
     /// What batches take of the allowance of their entities before they are stored.
     typealias Drawn = [EntityKey: AlarmBudget]

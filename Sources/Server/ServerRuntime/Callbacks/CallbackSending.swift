@@ -127,8 +127,8 @@ final class CallbackSending: Service {
     }
 
     /// `service` nil: it is of no service.
-    private func tell(_ news: CallbackMachine.OperatorNotice?, of service: ServiceID?) {
-        switch news {
+    private func tell(_ notice: CallbackMachine.OperatorNotice?, of service: ServiceID?) {
+        switch notice {
         case .failing(let reason):
             log.write(
                 .warning, "the operator's URL takes no alarms", of: service,

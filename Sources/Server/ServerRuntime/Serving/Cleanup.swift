@@ -103,7 +103,7 @@ struct PushCleanup: RepeatedWork {
         let (pushes, alarms) = (
             now.adding(milliseconds: -PushRules.history), now.adding(milliseconds: -FenceRules.history)
         )
-        let news = now.adding(milliseconds: -FenceRules.noticesKept)
+        let notices = now.adding(milliseconds: -FenceRules.noticesKept)
         do throws(TrackStoreError) {
             try await repeated(&writing) { () async throws(TrackStoreError) in
                 try await store.removePushes(before: pushes, limit: Self.atOnce)
@@ -112,12 +112,12 @@ struct PushCleanup: RepeatedWork {
                 try await store.removeAlarms(before: alarms, limit: Self.atOnce)
             }
             try await repeated(&writing) { () async throws(TrackStoreError) in
-                try await store.removeFenceNotices(before: news, limit: Self.atOnce)
+                try await store.removeFenceNotices(before: notices, limit: Self.atOnce)
             }
         } catch {
             guard !Task.isCancelled else { return }
             logger.warning(
-                "old pushes, alarms or news of fences could not be removed, which is tried again later",
+                "old pushes, alarms or notices of changed fences could not be removed, which is tried again later",
                 metadata: ["reason": "\(error.detail)"])
         }
     }

@@ -54,7 +54,7 @@ extension TrackStoreContract {
                     try await store.deleteFences(matching: FenceFilter(), in: nowhere, at: .at(1))
                 }
                 try expect(try await store.list(service), is: [], "fences")
-                try expect(try await store.fenceNotices(after: before, limit: 9).notices, is: [], "news")
+                try expect(try await store.fenceNotices(after: before, limit: 9).notices, is: [], "notices")
                 try expect(
                     try await store.createFence(.sample("x"), in: service, at: .at(1)).fence.id, is: 1,
                     "the first number")
@@ -292,7 +292,7 @@ extension TrackStoreContract {
 
     private static var fenceNotices: [TrackStoreCheck] {
         [
-            TrackStoreCheck("every change of a fence is news, and tells whom it concerns") { subject in
+            TrackStoreCheck("every change of a fence is a notice that names whom it concerns") { subject in
                 let (store, service) = try await subject.withFleet()
                 _ = try await store.createFence(.sample("before"), in: service, at: .at(1))
                 var cursor = try await store.fenceNotices(after: nil, limit: 9).through
@@ -320,7 +320,7 @@ extension TrackStoreContract {
                 try expect(notices.notices?.allSatisfy { $0.service == service }, is: true, "the service")
                 try expect(try await store.fenceNotices(after: notices.through, limit: 9).notices, is: [], "in the end")
             },
-            TrackStoreCheck("who has missed news that are forgotten is told so") { subject in
+            TrackStoreCheck("who has missed forgotten notices is told so") { subject in
                 let (store, service) = try await subject.withFleet()
                 let begin = try await store.fenceNotices(after: nil, limit: 9).through
                 for time in 1...4 as ClosedRange<Int64> {
@@ -331,17 +331,17 @@ extension TrackStoreContract {
                 try expect(try await store.removeFenceNotices(before: .at(3), limit: 9), is: 1, "removed then")
                 try expect(try await store.removeFenceNotices(before: .at(3), limit: 9), is: 0, "removed in the end")
                 let lost = try await store.fenceNotices(after: begin, limit: 9)
-                try expect(lost.notices, is: nil, "news for who has missed some")
+                try expect(lost.notices, is: nil, "notices for who has missed some")
                 try expect(
-                    try await store.fenceNotices(after: lost.through, limit: 9).notices, is: [], "news from then on")
+                    try await store.fenceNotices(after: lost.through, limit: 9).notices, is: [], "notices from then on")
                 let kept = try await store.fenceNotices(after: second, limit: 9)
-                try expect(kept.notices?.map(\.fence), is: [3, 4], "news for who has missed none")
+                try expect(kept.notices?.map(\.fence), is: [3, 4], "notices for who has missed none")
                 try expect(
                     try await store.removeFenceNotices(before: .at(9), limit: 9), is: 2, "removed without an end")
                 try expect(
-                    try await store.fenceNotices(after: kept.through, limit: 9).notices, is: [], "news of nothing")
+                    try await store.fenceNotices(after: kept.through, limit: 9).notices, is: [], "notices of nothing")
                 try expect(
-                    try await store.fenceNotices(after: second, limit: 9).notices, is: nil, "news that are all gone")
+                    try await store.fenceNotices(after: second, limit: 9).notices, is: nil, "notices that are all gone")
                 try await expect(.failed) {
                     try await store.fenceNotices(after: StoreCursor("another's"), limit: 9)
                 }

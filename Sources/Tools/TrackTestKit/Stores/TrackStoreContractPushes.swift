@@ -203,7 +203,7 @@ extension TrackStoreContract {
                 let (store, service) = try await subject.withPushTargets()
                 _ = try await store.queuePush(.sample("old", to: ["van"]), in: service, at: .at(0))
                 let start = try await store.pushNotices(after: nil, limit: 9)
-                try expect(start.notices, is: [], "news before anything")
+                try expect(start.notices, is: [], "notices before any change")
                 let first = try await store.queuePush(.sample("1", to: ["van", "bus"]), in: service, at: .at(1))
                 for number in 0..<PushQueuedNotice.maximumEntities {
                     try await store.haveEntity(named: "e\(number)", in: service, at: .at(1))
@@ -219,10 +219,10 @@ extension TrackStoreContract {
                 let rest = try await store.pushNotices(after: one.through, limit: 9)
                 try expect(rest.notices.map(\.message), is: [second.message], "the rest")
                 let none = try await store.pushNotices(after: both.through, limit: 9)
-                try expect(none.notices, is: [], "news once more")
+                try expect(none.notices, is: [], "notices once more")
                 let third = try await store.queuePush(.sample("3", to: ["bus"]), in: service, at: .at(2))
                 let later = try await store.pushNotices(after: none.through, limit: 9)
-                try expect(later.notices.map(\.message), is: [third.message], "after a mark that brought no news")
+                try expect(later.notices.map(\.message), is: [third.message], "after a mark that brought no notice")
                 try await expect(.failed) { try await store.pushNotices(after: StoreCursor(1), limit: 9) }
             },
             TrackStoreCheck("the history lists what there was, by entity, state and page, until it is removed") {
