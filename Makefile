@@ -17,7 +17,8 @@ FLAVOUR = SWIFT="$(SWIFT)" scripts/flavour
 
 # The main job on this machine: a real gpsd on a simulated drive, server, agent; shows the track arriving.
 # GPSD=host:port uses a real receiver instead.
-demo: debug
+demo: deps
+	for program in $(PROGRAMS) saker-sim; do $(FLAVOUR) debug build --product $$program || exit 1; done
 	scripts/demo $(GPSD)
 
 # Every test, none skipped that this machine can run.
