@@ -64,7 +64,6 @@ extension Target.Dependency {
     static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
     static var hummingbird: Self { .product(name: "Hummingbird", package: "hummingbird") }
     static var hummingbirdCore: Self { .product(name: "HummingbirdCore", package: "hummingbird") }
-    static var hummingbirdTLS: Self { .product(name: "HummingbirdTLS", package: "hummingbird") }
     static var lifecycle: Self { .product(name: "ServiceLifecycle", package: "swift-service-lifecycle") }
     static var log: Self { .product(name: "Logging", package: "swift-log") }
     static var nioCore: Self { .product(name: "NIOCore", package: "swift-nio") }
@@ -171,22 +170,21 @@ let server: [Target] = [
         "RoadMatching", "Systemd", "TrackAnalysis", "TrackFiles", "TrackModel", "TrackStore", .log, .crypto),
     .room("TrackExport", in: "Server", "Compression", "TrackAnalysis", "TrackModel", "TrackStore"),
     .room("AlarmCallbacks", in: "Server", "JSON", "TrackModel", "TrackStore", "WebAPI", .crypto),
-    .room("ServerIdentity", in: "Server", "DirectoryAccess", "TrackModel", .asn1, .nioCore, .nioSSL, .x509),
+    .room("ServerIdentity", in: "Server", "DirectoryAccess", "SecureLink", "TrackModel"),
     .room("Enrolment", in: "Server", "ConfigurationFile", "JSON", "TrackModel", "TrackStore"),
     .room(
-        "WebListener", in: "Server", "ConnectionLimits", "Enrolment", "MetricsText", "ServerIdentity", "WebAPI", .log,
-        .lifecycle, .nioCore,
-        .nioHTTP1, .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdTLS),
+        "WebListener", in: "Server", "ConnectionLimits", "Enrolment", "MetricsText", "SecureLink",
+        "ServerIdentity", "WebAPI", .log, .lifecycle, .nioCore, .nioHTTP1, .httpTypes, .hummingbird, .hummingbirdCore),
     .room(
         "Gateway", in: "Server", "ConnectionLimits", "FenceDelivery", "FenceJSON", "Geofencing", "Geodesy", "Ingest",
         "JSON",
-        "ServerIdentity", "Systemd", "TrackStore", "TrackModel", "TrackWire", .log, .nioCore, .nioPosix, .nioSSL,
-        .nioTLS),
+        "SecureLink", "ServerIdentity", "Systemd", "TrackStore", "TrackModel", "TrackWire", .log, .nioCore, .nioPosix),
     .room(
         "ServerRuntime", in: "Server", "ConnectionLimits", "AlarmCallbacks", "CClock", "ConfigurationFile",
         "Diagnosing",
         "DirectoryAccess", "Enrolment", "MetricsText", "FenceFiles", "FenceJudging", "Gateway", "GeoPackageFile",
-        "Geodesy", "Geofencing", "Ingest", "JSON", "RoadEngine", "RoadMatching", "ServerIdentity", "Systemd",
+        "Geodesy", "Geofencing", "Ingest", "JSON", "RoadEngine", "RoadMatching", "SecureLink", "ServerIdentity",
+        "Systemd",
         "StoreRecords", "Terminal", "TimeZones", "TrackExport", "TrackFiles", "TrackModel", "TrackStore",
         "TrackStoreSQLite",
         "WebAPI",
@@ -244,7 +242,7 @@ let tools: [Target] = [
         "SystemSimulation", in: "Tools", "AgentControl", "AgentLogic", "AgentRuntime", "AlarmLog", "Compression",
         "ConfigurationFile", "FenceDelivery", "FenceJSON", "Gateway", "Geodesy", "Geofencing", "GNSSFeed", "Ingest",
         "JSON", "LocalFences", "SecureLink", "StoreDisk", "TrackAnalysis", "DiskRing", "TrackModel", "TrackStore",
-        "TrackStoreSQLite", "TrackTestKit", "TrackWire", .log, .nioCore, .nioTLS),
+        "TrackStoreSQLite", "TrackTestKit", "TrackWire", .log, .nioCore),
     .program("saker-simulate", in: "Tools", "SystemSimulation", .arguments),
     .room(
         "TrackTestKit", in: "Tools", "AgentControl", "Geodesy", "Geofencing", "Ingest", "JSON", "RoadMatching",
@@ -337,7 +335,7 @@ let tests: [Target] = [
         "TrackAnalysis", "TrackModel", "TrackStore", "TrackTestKit", .log),
     .tests(of: "TrackExport", "TrackAnalysis", "TrackModel", "TrackStore", "TrackTestKit"),
     .tests(of: "AlarmCallbacks", "Geofencing", "JSON", "TrackModel", "TrackStore"),
-    .tests(of: "ServerIdentity", "ProgramTestKit", "TrackModel", .nioSSL),
+    .tests(of: "ServerIdentity", "ProgramTestKit", "SecureLink", "TrackModel", .nioSSL),
     .tests(of: "Enrolment", "JSON", "TrackModel", "TrackStore", "TrackTestKit"),
     .tests(
         of: "WebListener", "Enrolment", "ServerIdentity", "TrackModel", "TrackStore", "TrackTestKit", "WebAPI",

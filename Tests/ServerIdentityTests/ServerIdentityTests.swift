@@ -1,6 +1,7 @@
 import Foundation
 import NIOSSL
 import ProgramTestKit
+import SecureLink
 import ServerIdentity
 import Testing
 import TrackModel
@@ -91,15 +92,14 @@ import TrackModel
         }
         var shown = files
         shown.shownAuthorities = directory.file("bundle.pem")
-        func bundle(_ names: String...) throws -> [NIOSSLCertificate] {
+        func bundle(_ names: String...) throws -> [[UInt8]] {
             let texts = try names.map { try String(contentsOfFile: directory.file($0), encoding: .utf8) }
             try texts.joined().write(toFile: directory.file("bundle.pem"), atomically: true, encoding: .utf8)
-            return try identity(shown).configuration.certificateChain.compactMap {
-                if case .certificate(let certificate) = $0 { certificate } else { nil }
-            }
+            return try identity(shown).chain.encoded
         }
-        let leaf = try #require(try NIOSSLCertificate.fromPEMFile(files.certificateChain).first)
-        let signer = try #require(try NIOSSLCertificate.fromPEMFile(authority).first)
+        // Another library reads what is shown.
+        let leaf = try #require(try NIOSSLCertificate.fromPEMFile(files.certificateChain).first).toDERBytes()
+        let signer = try #require(try NIOSSLCertificate.fromPEMFile(authority).first).toDERBytes()
         #expect(try bundle("other.pem", "same.pem", "ca.pem", "other.pem") == [leaf, signer])
         #expect(try bundle("other.pem", "same.pem") == [leaf])
         // One that is in the chain already is not shown twice.

@@ -38,6 +38,18 @@ static inline void saker_SSL_CTX_hand_over_sessions(SSL_CTX *context) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
 }
 
+/// SSL_CTX_set_session_cache_mode: a server keeps no sessions, because its clients have them in tickets. A client uses one ticket at a
+/// time, so each handshake makes one.
+static inline void saker_SSL_CTX_keep_no_sessions(SSL_CTX *context) {
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_num_tickets(context, 1);
+}
+
+/// SSL_CTX_add1_chain_cert
+static inline int saker_SSL_CTX_add1_chain_cert(SSL_CTX *context, X509 *certificate) {
+    return (int)SSL_CTX_add1_chain_cert(context, certificate);
+}
+
 /// SSL_set_tlsext_host_name
 static inline int saker_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
     return (int)SSL_set_tlsext_host_name(ssl, name);
@@ -77,6 +89,25 @@ static inline X509 *saker_X509_stack_at(const STACK_OF(X509) *stack, int index) 
 
 /// sk_X509_free: frees the stack, not what it borrows.
 static inline void saker_X509_stack_free(STACK_OF(X509) *stack) { sk_X509_free(stack); }
+
+/// The alternative names of a certificate; NULL for none. To be freed with saker_uri_names_free.
+static inline GENERAL_NAMES *saker_uri_names(X509 *certificate) {
+    return (GENERAL_NAMES *)X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+}
+
+/// The next name of the kind URI from `index` on, which then stands behind it; NULL for no further one.
+static inline const unsigned char *saker_uri_name(const GENERAL_NAMES *names, int *index, int *length) {
+    int count = names == NULL ? 0 : sk_GENERAL_NAME_num(names);
+    while (*index < count) {
+        const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, (*index)++);
+        if (name->type != GEN_URI) continue;
+        *length = ASN1_STRING_length(name->d.uniformResourceIdentifier);
+        return ASN1_STRING_get0_data(name->d.uniformResourceIdentifier);
+    }
+    return NULL;
+}
+
+static inline void saker_uri_names_free(GENERAL_NAMES *names) { GENERAL_NAMES_free(names); }
 
 /// MBSTRING_UTF8
 static inline int saker_MBSTRING_UTF8(void) { return MBSTRING_UTF8; }

@@ -1,7 +1,7 @@
 package import Ingest
 package import Logging
 package import NIOCore
-import NIOSSL
+import SecureLink
 import Synchronization
 package import TrackModel
 package import TrackStore
@@ -105,10 +105,7 @@ package final class GatewayCore: Sendable {
 
     /// At once: a close through TLS waits for the end of a handshake, and a login could come meanwhile.
     private static func cutOff(_ channel: any Channel) {
-        channel.eventLoop.execute {
-            let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
-            if let tls { tls.close(promise: nil) } else { channel.close(promise: nil) }
-        }
+        channel.eventLoop.execute { SecureLink.cutOff(channel) }
     }
 
     /// The handler of one connection. It belongs behind the handler that secures the channel and tells the end of the

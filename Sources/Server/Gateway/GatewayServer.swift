@@ -2,7 +2,7 @@ package import Ingest
 package import Logging
 import NIOCore
 import NIOPosix
-import NIOSSL
+import SecureLink
 import ServerIdentity
 import Synchronization
 import Systemd
@@ -142,8 +142,14 @@ package final class GatewayServer: Sendable {
 
     // MARK: Accepting
 
+    /// Of one connection. The gateway writes nothing more to a peer that has not taken 64 KiB, but for one message.
+    private static let unsentBytes = 4 << 20
+
     private func bind() async throws -> any Channel {
         let (core, identity) = (core, configuration.identity)
+        // The session has a shorter time for the handshake, and tells why it ends.
+        let limits = SecureLink.Limits(
+            handshake: .seconds(60), goodbye: .seconds(5), unsentBytes: Self.unsentBytes)
         return try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -165,7 +171,7 @@ package final class GatewayServer: Sendable {
                     let pipeline = channel.pipeline.syncOperations
                     let problem = core.clockProblem
                     let context = problem == nil ? identity.context : identity.contextForAnybody
-                    try pipeline.addHandler(NIOSSLServerHandler(context: context))
+                    try SecureLink.secure(channel, with: context, limits: limits)
                     try pipeline.addHandler(core.makeConnection(from: address, clockProblem: problem))
                 }
             }

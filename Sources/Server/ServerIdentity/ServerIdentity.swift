@@ -1,10 +1,7 @@
 internal import DirectoryAccess
-internal import NIOCore
-package import NIOSSL
-internal import SwiftASN1
+package import SecureLink
 internal import Synchronization
 package import TrackModel
-internal import X509
 
 /// What a listener shows in its TLS handshakes: the certificate chain and the key, and whom it demands a certificate of. The
 /// files can be exchanged while connections come in.
@@ -40,9 +37,9 @@ package final class ServerIdentity: Sendable {
     }
 
     private struct Loaded: Sendable {
-        let configuration: TLSConfiguration
-        let context: NIOSSLContext
-        let contextForAnybody: NIOSSLContext
+        let context: TLSServerContext
+        let contextForAnybody: TLSServerContext
+        let chain: TLSCertificates
     }
 
     private let files: Files
@@ -67,25 +64,14 @@ package final class ServerIdentity: Sendable {
     }
 
     /// For the next handshake.
-    package var context: NIOSSLContext { loaded.withLock { $0.context } }
+    package var context: TLSServerContext { loaded.withLock { $0.context } }
 
     /// The same, and it asks clients for no certificate: by a clock that is wrong, every certificate would be refused, and the
     /// client could not be told why. Nobody may get in through it.
-    package var contextForAnybody: NIOSSLContext { loaded.withLock { $0.contextForAnybody } }
+    package var contextForAnybody: TLSServerContext { loaded.withLock { $0.contextForAnybody } }
 
-    /// For a listener that takes a configuration once. The chain and the key of its handshakes follow later reloads; the
-    /// authorities of clients do not.
-    package var configuration: TLSConfiguration {
-        var configuration = loaded.withLock { $0.configuration }
-        configuration.sslContextCallback = { [self] _, promise in
-            let current = loaded.withLock { $0.configuration }
-            var override = NIOSSLContextConfigurationOverride()
-            override.certificateChain = current.certificateChain
-            override.privateKey = current.privateKey
-            promise.succeed(override)
-        }
-        return configuration
-    }
+    /// What the next handshake shows.
+    package var chain: TLSCertificates { loaded.withLock { $0.chain } }
 
     private static func load(
         _ files: Files, _ minimumTLS: MinimumTLS, _ applicationProtocols: [String]
@@ -105,82 +91,52 @@ package final class ServerIdentity: Sendable {
         _ files: Files, chain chainFile: String, _ minimumTLS: MinimumTLS, _ applicationProtocols: [String]
     ) throws(ServerIdentityError) -> Loaded {
         var chain = try certificates(chainFile)
-        if let file = files.shownAuthorities {
-            let authorities = try certificates(file)
-            if let last = chain.last, let signer = signer(of: last, among: authorities) { chain.append(signer) }
+        if let file = files.shownAuthorities, let signer = try certificates(file).signer(ofTheLastOf: chain) {
+            chain = chain.appending(signer)
         }
-        let key: NIOSSLPrivateKey
+        let key: TLSPrivateKey
         let keyBytes = try bytes(files.key, "holds no readable private key in PEM without a password")
         do {
-            key = try NIOSSLPrivateKey(bytes: keyBytes, format: .pem)
+            key = try TLSPrivateKey(pem: keyBytes)
         } catch {
             throw ServerIdentityError(
                 "\(files.key) holds no readable private key in PEM without a password: check the path, owner and mode")
         }
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-        configuration.minimumTLSVersion =
-            switch minimumTLS {
-            case .v12: .tlsv12
-            case .v13: .tlsv13
-            }
-        configuration.applicationProtocols = applicationProtocols
-        // BoringSSL's own list has no Ed25519, which a key of a device may be.
-        configuration.verifySignatureAlgorithms = verifiable
-        let authorities = [files.clientAuthorities, files.deviceAuthorities].compactMap { $0 }
-        if !authorities.isEmpty {
-            var roots: [NIOSSLCertificate] = []
-            for file in authorities { roots += try certificates(file) }
-            configuration.trustRoots = .certificates(roots)
-            // A client has no host name. The owner of the listener judges whose certificate it is.
-            configuration.certificateVerification =
-                files.clientAuthorities == nil ? .optionalVerification : .noHostnameVerification
+        var authorities: TLSCertificates?
+        for file in [files.clientAuthorities, files.deviceAuthorities].compactMap({ $0 }) {
+            let found = try certificates(file)
+            authorities = authorities?.appending(found) ?? found
+        }
+        // A client has no host name. The owner of the listener judges whose certificate it is.
+        let clients = authorities.map { authorities -> TLSServerContext.Clients in
+            files.clientAuthorities == nil ? .certified(by: authorities) : .certifiedOnly(by: authorities)
         }
         // Only a context shows whether certificate and key belong together.
         do {
-            var forAnybody = configuration
-            forAnybody.certificateVerification = .none
+            func context(for clients: TLSServerContext.Clients) throws(SecureLinkError) -> TLSServerContext {
+                try TLSServerContext(
+                    TLSServerContext.Options(
+                        chain: chain, key: key, minimumVersion: minimumTLS, applicationProtocols: applicationProtocols,
+                        clients: clients))
+            }
             return Loaded(
-                configuration: configuration, context: try NIOSSLContext(configuration: configuration),
-                contextForAnybody: try NIOSSLContext(configuration: forAnybody))
+                context: try context(for: clients ?? .anybody), contextForAnybody: try context(for: .anybody),
+                chain: chain)
         } catch {
             throw ServerIdentityError(
                 "the key in \(files.key) does not belong to the certificate in \(chainFile)")
         }
     }
 
-    /// Nil for a certificate that has signed itself, and when no authority has signed it.
-    private static func signer(
-        of certificate: NIOSSLCertificate, among authorities: [NIOSSLCertificate]
-    ) -> NIOSSLCertificate? {
-        guard let signed = read(certificate), signed.issuer != signed.subject else { return nil }
-        return authorities.first { authority in
-            guard let authority = read(authority), authority.subject == signed.issuer else { return false }
-            return authority.publicKey.isValidSignature(signed.signature, for: signed)
-        }
-    }
-
-    private static func read(_ certificate: NIOSSLCertificate) -> Certificate? {
-        (try? certificate.toDERBytes()).flatMap { try? Certificate(derEncoded: $0) }
-    }
-
-    private static let verifiable: [SignatureAlgorithm] = [
-        .ecdsaSecp256R1Sha256, .ecdsaSecp384R1Sha384, .ed25519, .rsaPssRsaeSha256, .rsaPssRsaeSha384, .rsaPssRsaeSha512,
-        .rsaPkcs1Sha256, .rsaPkcs1Sha384, .rsaPkcs1Sha512,
-    ]
-
     /// The certificates of a PEM file. Only a regular file is opened.
-    package static func certificates(_ file: String) throws(ServerIdentityError) -> [NIOSSLCertificate] {
+    package static func certificates(_ file: String) throws(ServerIdentityError) -> TLSCertificates {
         let pem = try bytes(file, "holds no readable certificate in PEM")
-        let found: [NIOSSLCertificate]
         do {
-            found = try NIOSSLCertificate.fromPEMBytes(pem)
+            return try TLSCertificates(pem: pem)
         } catch {
             throw ServerIdentityError(
                 "\(file) holds no readable certificate in PEM: check the path, the file's owner and mode")
         }
-        guard !found.isEmpty else { throw ServerIdentityError("\(file) holds no certificate") }
-        return found
     }
 
     /// `problem`: what the file is said to be when it cannot be read.

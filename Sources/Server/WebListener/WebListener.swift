@@ -3,9 +3,9 @@ package import Enrolment
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
-import HummingbirdTLS
 package import Logging
 package import NIOCore
+import SecureLink
 package import ServerIdentity
 import ServiceLifecycle
 package import WebAPI
@@ -122,7 +122,7 @@ package struct WebListener: Service {
                 GuardedChannel(base: base, limits: limits.watch, gate: gate, memory: memory, counters: counters)
             }
             guard let identity else { return guarded(plain) }
-            return guarded(try TLSChannel(plain, tlsConfiguration: identity.configuration))
+            return guarded(SecureChannel(plain, identity))
         }
     }
 
@@ -178,6 +178,30 @@ package struct WebListener: Service {
             try await writer.finish(nil)
         }
     }
+}
+
+/// Secures a connection before its base sets it up.
+private struct SecureChannel<Base: ServerChildChannel>: ServerChildChannel {
+    private let base: Base
+    private let identity: ServerIdentity
+
+    /// The guard of the connection has a shorter time for the handshake. It writes no further piece of an answer before the client has taken
+    /// most of the former one.
+    private static var limits: SecureLink.Limits {
+        SecureLink.Limits(handshake: .seconds(120), goodbye: .seconds(5), unsentBytes: 32 << 20)
+    }
+
+    init(_ base: Base, _ identity: ServerIdentity) {
+        (self.base, self.identity) = (base, identity)
+    }
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
+        channel.eventLoop.makeCompletedFuture {
+            try SecureLink.secure(channel, with: identity.context, limits: Self.limits)
+        }.flatMap { base.setup(channel: channel, logger: logger) }
+    }
+
+    func handle(value: Base.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
 }
 
 extension WebListener.Limits {

@@ -110,7 +110,7 @@ package enum SecureLink {
         do {
             let session = try TLSSession(context: context, host: host, verificationTime: verificationTime)
             try channel.pipeline.syncOperations.addHandler(
-                OpenSSLClientHandler(session: session, limits: limits, verified: verified))
+                OpenSSLHandler(session: session, limits: limits, verified: verified))
         } catch {
             verified.fail(
                 (error as? SecureLinkError) ?? SecureLinkError(.reset, "the connection closed at once: \(error)"))
@@ -125,5 +125,42 @@ package enum SecureLink {
                 channel.close(promise: nil)
             }
         return verified.futureResult.map { _ in channel }
+    }
+}
+
+/// What the handlers behind a server's TLS are told, as user events.
+package enum TLSServerEvent: Hashable, Sendable {
+    /// The client has shown what the listener wants of it. The protocol that both know; nil: there is none, or the client named none.
+    case handshakeCompleted(applicationProtocol: String?)
+    /// The client has said goodbye (close_notify).
+    case goodbye
+}
+
+// The server's side.
+extension SecureLink {
+    /// Puts TLS into the pipeline of a connection that a listener has taken, before the handlers of its owner. Call it on the loop of
+    /// the channel.
+    ///
+    /// The owner's handlers get ``TLSServerEvent/handshakeCompleted(applicationProtocol:)`` after the handshake, and before that nothing but `channelActive`;
+    /// ``SecureLinkError`` through `errorCaught`, followed by `channelInactive`, when the handshake fails, and for later errors. Of `limits`
+    /// `handshake`, `goodbye` and `unsentBytes` count.
+    package static func secure(
+        _ channel: any Channel, with context: TLSServerContext, limits: Limits = Limits()
+    ) throws {
+        let session = try TLSSession(context: context)
+        try channel.pipeline.syncOperations.addHandler(
+            OpenSSLHandler(session: session, limits: limits, verified: nil))
+    }
+
+    /// What the client of a secured channel has shown; nil: nothing, the handshake goes on, or the channel is not secured. Call it on the
+    /// loop of the channel.
+    package static func clientCertificate(on channel: any Channel) -> TLSClientCertificate? {
+        (try? channel.pipeline.syncOperations.handler(type: OpenSSLHandler.self))?.clientCertificate
+    }
+
+    /// Closes a channel at once, secured or not: without a goodbye, and without waiting for anything. Call it on the loop of the channel.
+    package static func cutOff(_ channel: any Channel) {
+        let secured = try? channel.pipeline.syncOperations.context(handlerType: OpenSSLHandler.self)
+        if let secured { secured.close(promise: nil) } else { channel.close(promise: nil) }
     }
 }

@@ -37,6 +37,23 @@ extension SecureLinkError {
         }
     }
 
+    /// The error of a server whose client ended the handshake, or did not go on rightly.
+    init(ofClient errors: [OpenSSLError]) {
+        let reasons = errors.compactMap(\.tlsReason)
+        func has(_ some: Int32...) -> Bool { reasons.contains { some.contains($0) } }
+        if has(SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_WRONG_SSL_VERSION, SSL_R_VERSION_TOO_LOW) {
+            self.init(.protocolVersion, "the client speaks no TLS that is allowed here: \(errors.summary)")
+        } else if has(
+            SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST, SSL_R_UNKNOWN_PROTOCOL)
+        {
+            self.init(.notTLS, "the client does not speak TLS: \(errors.summary)")
+        } else if has(SSL_R_CERTIFICATE_VERIFY_FAILED, SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE) {
+            self.init(.clientCertificateRefused, "the client's certificate is refused: \(errors.summary)")
+        } else {
+            self.init(.other, "TLS failed: \(errors.summary)")
+        }
+    }
+
     private init?(alert: Int32, summary: String, situation: TLSFailureSituation) {
         switch alert {
         case SSL_AD_PROTOCOL_VERSION:
@@ -68,6 +85,30 @@ extension SecureLinkError {
 
     private static var certificateWanted: String {
         "the server requires a client certificate and none is configured; set its certificate and key"
+    }
+}
+
+// Handshakes that did not come to their end. The peer is the server, or the client.
+extension SecureLinkError {
+    static func cutInHandshake(byServer: Bool) -> Self {
+        Self(
+            .closedByPeer,
+            byServer
+                ? "the connection was closed when TLS began: by the server, or by a proxy or firewall on the way that lets no TLS "
+                    + "through here" : "the client closed the connection before TLS was made")
+    }
+
+    static let resetInHandshake = Self(
+        .reset,
+        "the connection was reset when TLS began: by the server, or by a firewall on the way that lets no TLS through here")
+
+    static func handshakeTimeout(_ limit: TimeAmount, ofServer: Bool) -> Self {
+        Self(
+            .handshakeTimeout,
+            "no TLS handshake within \(limit.seconds)"
+                + (ofServer
+                    ? ": the port took the connection and then said nothing; a firewall or proxy that holds it, or a server that "
+                        + "hangs" : ""))
     }
 }
 

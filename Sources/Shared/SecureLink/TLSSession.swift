@@ -19,9 +19,14 @@ internal import NIOCore
     /// The largest plaintext of one TLS record (RFC 8446, section 5.1).
     static let maximumRecord = 16_384
 
+    /// Which side of the connection this is.
+    private enum Role {
+        case client(TLSContext, ServerCertificateName)
+        case server(TLSServerContext)
+    }
+
     let transport = RecordTransport()
-    let identity: ServerCertificateName
-    private let context: TLSContext
+    private let role: Role
     private let ssl: OpaquePointer
     /// Set by the verification, because OpenSSL's code says less.
     private var verificationFailure: SecureLinkError?
@@ -30,21 +35,11 @@ internal import NIOCore
     private var firstBytes: [UInt8] = []
     private var isHandshakeDone = false
 
-    /// Throws `configuration` when no certificate can hold the name `host`.
-    init(context: TLSContext, host: String, verificationTime: Int64?) throws(SecureLinkError) {
+    /// The client's side. Throws `configuration` when no certificate can hold the name `host`.
+    convenience init(context: TLSContext, host: String, verificationTime: Int64?) throws(SecureLinkError) {
         OpenSSLErrorQueue.clear()
-        identity = try ServerCertificateName(host: context.options.serverName ?? host)
-        self.context = context
-        guard let ssl = unsafe SSL_new(context.handle.pointer) else {
-            throw SecureLinkError(.other, "no memory for a TLS connection: \(OpenSSLErrorQueue.drain().summary)")
-        }
-        unsafe self.ssl = unsafe ssl
-        guard let bio = unsafe transport.makeBIO() else {
-            throw SecureLinkError(.other, "no memory for a TLS connection: \(OpenSSLErrorQueue.drain().summary)")
-        }
-        // The one reference serves both directions, and SSL_free releases it.
-        unsafe SSL_set_bio(ssl, bio, bio)
-        unsafe SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
+        let identity = try ServerCertificateName(host: context.options.serverName ?? host)
+        unsafe try self.init(.client(context, identity), context.handle.pointer)
         unsafe SSL_set_cert_cb(
             ssl,
             { ssl, _ in
@@ -55,6 +50,27 @@ internal import NIOCore
         if let verificationTime { unsafe X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl), Int(verificationTime)) }
         unsafe SSL_set_connect_state(ssl)
         unsafe context.resume(ssl, serverName: identity.name)
+    }
+
+    /// The server's side.
+    convenience init(context: TLSServerContext) throws(SecureLinkError) {
+        OpenSSLErrorQueue.clear()
+        unsafe try self.init(.server(context), context.handle.pointer)
+        unsafe SSL_set_accept_state(ssl)
+    }
+
+    private init(_ role: Role, _ context: OpaquePointer) throws(SecureLinkError) {
+        guard let ssl = unsafe SSL_new(context) else {
+            throw SecureLinkError(.other, "no memory for a TLS connection: \(OpenSSLErrorQueue.drain().summary)")
+        }
+        self.role = role
+        unsafe self.ssl = unsafe ssl
+        guard let bio = unsafe transport.makeBIO() else {
+            throw SecureLinkError(.other, "no memory for a TLS connection: \(OpenSSLErrorQueue.drain().summary)")
+        }
+        // The one reference serves both directions, and SSL_free releases it.
+        unsafe SSL_set_bio(ssl, bio, bio)
+        unsafe SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
     }
 
     deinit { unsafe SSL_free(ssl) }
@@ -75,17 +91,24 @@ internal import NIOCore
         transport.receive(bytes)
     }
 
-    /// Continues the handshake. `done` when the server is verified and the application protocol is agreed.
+    /// Continues the handshake. `done` when the peer is verified and, for a client, the application protocol is agreed.
     func handshake() throws(SecureLinkError) -> Progress {
         OpenSSLErrorQueue.clear()
         let result = unsafe SSL_do_handshake(ssl)
         guard result == 1 else { return try progress(after: result) }
-        // The callback has refused a wrong certificate already. This check catches a handshake that never called the
-        // callback.
-        guard unsafe SSL_get_verify_result(ssl) == X509_V_OK, unsafe SSL_get0_peer_certificate(ssl) != nil else {
-            throw SecureLinkError(.certificateUntrusted, "the server's certificate was not verified")
+        // The callbacks have refused a wrong certificate already. This check catches a handshake that never called them.
+        let isVerified = unsafe SSL_get_verify_result(ssl) == X509_V_OK
+        switch role {
+        case .client(let context, _):
+            guard isVerified, unsafe SSL_get0_peer_certificate(ssl) != nil else {
+                throw SecureLinkError(.certificateUntrusted, "the server's certificate was not verified")
+            }
+            try requireApplicationProtocol(context.options)
+        case .server:
+            guard isVerified else {
+                throw SecureLinkError(.certificateUntrusted, "the client's certificate was not verified")
+            }
         }
-        try requireApplicationProtocol()
         isHandshakeDone = true
         firstBytes = []
         return .done
@@ -142,17 +165,38 @@ internal import NIOCore
             pin: PublicKeyPin(of: certificate))
     }
 
+    /// The application protocol that was agreed; nil: none.
+    var applicationProtocol: String? {
+        var bytes: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        unsafe SSL_get0_alpn_selected(ssl, &bytes, &count)
+        guard count > 0 else { return nil }
+        return unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
+    }
+
+    /// What a server's client has shown, in this handshake or in the one that it resumes; nil: none.
+    var clientCertificate: TLSClientCertificate? {
+        guard case .server = role, let certificate = unsafe SSL_get0_peer_certificate(ssl) else { return nil }
+        return unsafe TLSClientCertificate(certificate)
+    }
+
     // MARK: - What OpenSSL calls
+
+    /// Those that a server takes, by preference.
+    var applicationProtocols: [[UInt8]] {
+        if case .server(let context) = role { context.protocols } else { [] }
+    }
 
     /// Takes a session ticket. True when the context keeps the reference.
     func keep(session: OpaquePointer?) -> Bool {
-        guard let session = unsafe session else { return false }
+        guard let session = unsafe session, case .client(let context, let identity) = role else { return false }
         unsafe context.keep(session: session, serverName: identity.name)
         return true
     }
 
     /// Whether the options trust the chain in `store`. Keeps the reason when they do not.
     func verify(_ store: OpaquePointer) -> Bool {
+        guard case .client(let context, let identity) = role else { return false }
         let verification = ServerVerification(options: context.options, identity: identity)
         verificationFailure = unsafe verification.failure(of: store)
         return verificationFailure == nil
@@ -172,6 +216,7 @@ internal import NIOCore
     private func failure() -> SecureLinkError {
         let errors = OpenSSLErrorQueue.drain()
         if let verificationFailure { return verificationFailure }
+        guard case .client(let context, _) = role else { return SecureLinkError(ofClient: errors) }
         if let stranger = PlainAnswer(firstBytes) { return stranger.error }
         return SecureLinkError(
             errors,
@@ -182,13 +227,10 @@ internal import NIOCore
                 clientCertificateGiven: context.options.clientCertificate != nil))
     }
 
-    private func requireApplicationProtocol() throws(SecureLinkError) {
-        var bytes: UnsafePointer<UInt8>?
-        var count: UInt32 = 0
-        unsafe SSL_get0_alpn_selected(ssl, &bytes, &count)
-        let chosen = unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
-        let wanted = context.options.applicationProtocol
-        guard chosen != wanted, !chosen.isEmpty || context.options.requiresApplicationProtocol else { return }
+    private func requireApplicationProtocol(_ options: TLSClientOptions) throws(SecureLinkError) {
+        let chosen = applicationProtocol ?? ""
+        let wanted = options.applicationProtocol
+        guard chosen != wanted, !chosen.isEmpty || options.requiresApplicationProtocol else { return }
         let answer = chosen.isEmpty ? "none" : "\"\(chosen.printable(limit: 40))\""
         throw SecureLinkError(
             .alpnMismatch,

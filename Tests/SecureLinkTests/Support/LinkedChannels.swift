@@ -30,7 +30,7 @@ final class LinkedChannels {
         let promise = client.eventLoop.makePromise(of: TLSPeer.self)
         peer = promise.futureResult
         try client.pipeline.syncOperations.addHandlers([
-            OpenSSLClientHandler(session: session, limits: limits, verified: promise), seen,
+            OpenSSLHandler(session: session, limits: limits, verified: promise), seen,
         ])
         server = EmbeddedChannel()
         let serverContext = try serverContext ?? Self.serverContext(workshop.issue("good"))

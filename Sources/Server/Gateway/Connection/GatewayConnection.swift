@@ -1,7 +1,6 @@
 import Ingest
 import NIOCore
-import NIOSSL
-import NIOTLS
+import SecureLink
 import TrackModel
 import TrackStore
 import TrackWire
@@ -61,13 +60,12 @@ final class GatewayConnection: ChannelDuplexHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case .handshakeCompleted(let negotiated)? = event as? TLSUserEvent {
+        if case .handshakeCompleted(let negotiated)? = event as? TLSServerEvent {
             let isOurs = negotiated == WireLimits.applicationProtocol
-            let tls = try? context.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
-            let peer = tls?.peerCertificate.flatMap { DevicePeer($0) }
+            let peer = SecureLink.clientCertificate(on: context.channel).flatMap { DevicePeer($0) }
             tell { machine, now, _ in machine.handshakeCompleted(isOurs: isOurs, peer: peer, now: now) }
         }
-        if case .shutdownCompleted? = event as? TLSUserEvent { endAfterTakeover(isAnswered: true) }
+        if case .goodbye? = event as? TLSServerEvent { endAfterTakeover(isAnswered: true) }
         context.fireUserInboundEventTriggered(event)
     }
 
@@ -244,8 +242,7 @@ final class GatewayConnection: ChannelDuplexHandler {
         case .note(let note): journal.note(note)
         case .close: context?.close(promise: nil)
         case .cutOff:
-            let tls = try? context?.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
-            tls?.close(promise: nil)
+            if let context { SecureLink.cutOff(context.channel) }
         }
     }
 

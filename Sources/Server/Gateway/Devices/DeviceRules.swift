@@ -1,4 +1,4 @@
-import NIOSSL
+import SecureLink
 import TrackModel
 import TrackStore
 import TrackWire
@@ -89,14 +89,9 @@ struct DevicePeer: Hashable, Sendable {
     }
 
     /// Nil for a certificate that names no device, or more than one.
-    init?(_ certificate: NIOSSLCertificate) {
-        let names = certificate._subjectAlternativeNames().filter { $0.nameType == .uri }
-        let found = names.compactMap { name in
-            DeviceID(uri: name.contents.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) })
-        }
-        guard found.count == 1, let id = found.first, let key = try? certificate.extractPublicKey().toSPKIBytes() else {
-            return nil
-        }
-        self.init(id: id, keyHash: DeviceRecord.keyHash(of: key))
+    init?(_ certificate: TLSClientCertificate) {
+        let found = certificate.uris.compactMap { DeviceID(uri: $0) }
+        guard found.count == 1, let id = found.first else { return nil }
+        self.init(id: id, keyHash: DeviceRecord.keyHash(of: certificate.key))
     }
 }

@@ -5,6 +5,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import SecureLink
 import ServerIdentity
 import Synchronization
 import TrackModel
@@ -160,13 +161,15 @@ struct CallbackAuthorities: Hashable, Sendable {
         var configuration = TLSConfiguration.makeClientConfiguration()
         guard let file else { return configuration }
         let certificates: [NIOSSLCertificate]
-        do throws(ServerIdentityError) {
-            certificates = try ServerIdentity.certificates(file)
+        do {
+            certificates = try ServerIdentity.certificates(file).encoded.map {
+                try NIOSSLCertificate(bytes: $0, format: .der)
+            }
         } catch {
             throw ServerError(
                 .certificate,
                 "\(file) has no certificates that can be used: ca in [callbacks] must name a PEM file of authorities. "
-                    + error.detail)
+                    + ((error as? ServerIdentityError)?.detail ?? "\(error)"))
         }
         configuration.additionalTrustRoots = [.certificates(certificates)]
         return configuration

@@ -2,7 +2,7 @@ internal import Gateway
 internal import Ingest
 internal import Logging
 internal import NIOCore
-internal import NIOTLS
+internal import SecureLink
 internal import TrackModel
 internal import TrackStore
 internal import TrackTestKit
@@ -157,7 +157,7 @@ extension History {
         machine.sockets.append(socket)
         loop.execute {
             socket.pipeline.fireUserInboundEventTriggered(
-                TLSUserEvent.handshakeCompleted(negotiatedProtocol: WireLimits.applicationProtocol))
+                TLSServerEvent.handshakeCompleted(applicationProtocol: WireLimits.applicationProtocol))
         }
         return socket
     }

@@ -1,6 +1,6 @@
 import ConfigurationFile
 import FoundationEssentials
-import NIOSSL
+import SecureLink
 import ServerIdentity
 import SwiftASN1
 import X509
@@ -40,15 +40,13 @@ enum CertificateProbe {
     }
 
     private static func file(_ use: String, _ path: String) -> CertificateFacts.File {
-        let all: [NIOSSLCertificate]
+        let all: TLSCertificates
         do throws(ServerIdentityError) {
             all = try ServerIdentity.certificates(path)
         } catch {
             return .init(use: use, path: path, content: .unreadable(error.detail))
         }
-        guard let from = all.map({ Int64($0.notValidBefore) }).max(),
-            let until = all.map({ Int64($0.notValidAfter) }).min()
-        else {
+        guard let from = all.validities.map(\.from).max(), let until = all.validities.map(\.until).min() else {
             return .init(use: use, path: path, content: .unreadable("it holds no certificate in PEM that can be read"))
         }
         return .init(use: use, path: path, content: .validity(from: from, until: until))
@@ -90,6 +88,6 @@ enum CertificateProbe {
     }
 
     private static func certificates(_ path: String) throws -> [Certificate] {
-        try ServerIdentity.certificates(path).map { try Certificate(derEncoded: $0.toDERBytes()) }
+        try ServerIdentity.certificates(path).encoded.map { try Certificate(derEncoded: $0) }
     }
 }

@@ -10,6 +10,7 @@ import NIOPosix
 import NIOSSL
 import RoadEngine
 import RoadMatching
+import SecureLink
 import ServerIdentity
 import TrackModel
 import TrackStore
@@ -20,7 +21,7 @@ enum PortProbe {
     private static let timeout = TimeAmount.seconds(3)
 
     static func facts(_ configuration: ServerConfiguration) async -> [PortFacts] {
-        let leaf = try? ServerIdentity.certificates(configuration.tls.certificate).first?.toDERBytes()
+        let leaf = try? ServerIdentity.certificates(configuration.tls.certificate).encoded.first
         var ports: [PortFacts] = []
         let device = configuration.device
         ports.append(

@@ -1,11 +1,16 @@
 internal import NIOCore
 
-/// TLS for a client's channel: plain bytes on the pipeline's side, TLS records on the socket's side.
+/// TLS for a channel: plain bytes on the pipeline's side, TLS records on the socket's side.
 ///
-/// The handlers behind it get `channelActive` after the server has been verified, then ``TLSPeer`` as a user event, and
-/// nothing before. Only the promise tells a failed handshake. Writes before that wait. All writes between two flushes
-/// go into as few TLS records as possible, because each record costs 22 bytes.
-final class OpenSSLClientHandler: ChannelDuplexHandler {
+/// The handlers behind a client's get `channelActive` after the server has been verified, then ``TLSPeer`` as a user event, and
+/// nothing before. Only the promise tells a failed handshake.
+///
+/// The handlers behind a server's get `channelActive` when the connection is made, and ``TLSServerEvent/handshakeCompleted(applicationProtocol:)`` after
+/// the handshake; `errorCaught` tells a failed one. ``TLSServerEvent/goodbye`` comes with the client's goodbye.
+///
+/// Writes before the end of the handshake wait. All writes between two flushes go into as few TLS records as possible, because each record
+/// costs 22 bytes.
+final class OpenSSLHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -29,7 +34,8 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
 
     private let session: TLSSession
     private let limits: SecureLink.Limits
-    private let verified: EventLoopPromise<TLSPeer>
+    /// Of a client; nil: this is the server's side.
+    private let verified: EventLoopPromise<TLSPeer>?
     private var phase = Phase.idle
     private var pending = MarkedCircularBuffer<(bytes: ByteBuffer, promise: EventLoopPromise<Void>?)>(
         initialCapacity: 4)
@@ -39,11 +45,11 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
     /// The peer has said goodbye, and this side may still write.
     private var inputClosed = false
     /// `channelActive` was told.
-    private var wasOpen = false
+    private var isActive = false
     private var deliveredSinceReadComplete = false
     private var closePromises: [EventLoopPromise<Void>] = []
 
-    init(session: TLSSession, limits: SecureLink.Limits, verified: EventLoopPromise<TLSPeer>) {
+    init(session: TLSSession, limits: SecureLink.Limits, verified: EventLoopPromise<TLSPeer>?) {
         self.session = session
         self.limits = limits
         self.verified = verified
@@ -64,14 +70,17 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
         beginHandshake(context)
     }
 
+    private var isServer: Bool { verified == nil }
+
+    /// What a server's client has shown; nil: nothing, or the handshake goes on.
+    var clientCertificate: TLSClientCertificate? {
+        if case .handshaking = phase { return nil }
+        return session.clientCertificate
+    }
+
     func channelInactive(context: ChannelHandlerContext) {
         switch phase {
-        case .idle, .handshaking:
-            settle(
-                SecureLinkError(
-                    .closedByPeer,
-                    "the connection was closed when TLS began: by the server, or by a proxy or firewall on the way that lets "
-                        + "no TLS through here"))
+        case .idle, .handshaking: settle(.cutInHandshake(byServer: !isServer))
         case .open where !inputClosed:
             // Anyone on the way can cut a connection. Only close_notify shows that the peer itself ended it.
             let error = SecureLinkError(.closedByPeer, "the connection ended without TLS's goodbye")
@@ -81,34 +90,28 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
             settle(SecureLinkError(.closedByPeer, "the connection is closed"))
         }
         succeedClosePromises()
-        if wasOpen { context.fireChannelInactive() }
+        if isActive { context.fireChannelInactive() }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         let told = (error as? SecureLinkError) ?? SecureLinkError(ofSocket: error)
-        guard case .handshaking = phase, told.code == .reset else { return fail(context, told) }
-        fail(
-            context,
-            SecureLinkError(
-                .reset,
-                "the connection was reset when TLS began: by the server, or by a firewall on the way that lets no TLS through "
-                    + "here"))
+        guard case .handshaking = phase, told.code == .reset, !isServer else { return fail(context, told) }
+        fail(context, .resetInHandshake)
     }
 
     // MARK: - Handshake
 
     private func beginHandshake(_ context: ChannelHandlerContext) {
         guard case .idle = phase else { return }
-        let limit = limits.handshake
+        let (limit, isServer) = (limits.handshake, isServer)
         let deadline = context.eventLoop.assumeIsolated().scheduleTask(in: limit) {
-            self.fail(
-                context,
-                SecureLinkError(
-                    .handshakeTimeout,
-                    "no TLS handshake within \(limit.seconds): the port took the connection and then said nothing; a firewall or "
-                        + "proxy that holds it, or a server that hangs"))
+            self.fail(context, .handshakeTimeout(limit, ofServer: !isServer))
         }
         phase = .handshaking(deadline: deadline)
+        if isServer {
+            isActive = true
+            context.fireChannelActive()
+        }
         advanceHandshake(context)
     }
 
@@ -119,15 +122,20 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
             sendRecords(context, then: nil)
             switch progress {
             case .needsInput: return
-            case .closed: fail(context, SecureLinkError(.closedByPeer, "the server said goodbye in the handshake"))
+            case .closed: fail(context, SecureLinkError(.closedByPeer, "the peer said goodbye in the handshake"))
             case .done:
                 deadline.cancel()
                 phase = .open
-                wasOpen = true
-                let peer = session.peer
-                context.fireChannelActive()
-                context.fireUserInboundEventTriggered(peer)
-                verified.succeed(peer)
+                if let verified {
+                    isActive = true
+                    let peer = session.peer
+                    context.fireChannelActive()
+                    context.fireUserInboundEventTriggered(peer)
+                    verified.succeed(peer)
+                } else {
+                    context.fireUserInboundEventTriggered(
+                        TLSServerEvent.handshakeCompleted(applicationProtocol: session.applicationProtocol))
+                }
                 encryptFlushed(context)
             }
         } catch {
@@ -145,7 +153,7 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        if wasOpen { context.fireChannelReadComplete() }
+        if isActive { context.fireChannelReadComplete() }
         // Only a part of a record has arrived. The reader asked for data, so ask for the rest on its behalf.
         if !deliveredSinceReadComplete, context.channel.isActive { context.read() }
         deliveredSinceReadComplete = false
@@ -189,9 +197,12 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
     private func peerSaidGoodbye(_ context: ChannelHandlerContext) {
         switch phase {
         case .idle, .handshaking, .closed: return
-        case .closing: finishClosing(context)
+        case .closing:
+            if isServer { context.fireUserInboundEventTriggered(TLSServerEvent.goodbye) }
+            finishClosing(context)
         case .open:
             guard !inputClosed else { return }
+            if isServer { context.fireUserInboundEventTriggered(TLSServerEvent.goodbye) }
             let keepsWriting = try? context.channel.syncOptions?.getOption(.allowRemoteHalfClosure)
             if keepsWriting == true, !outputClosed {
                 inputClosed = true
@@ -205,7 +216,7 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
 }
 
 // From writes to TLS records, and from records to the channel.
-extension OpenSSLClientHandler {
+extension OpenSSLHandler {
     /// About so many encrypted bytes go to the channel in one piece.
     private static let writeChunk = 65_536
 
@@ -291,7 +302,7 @@ extension OpenSSLClientHandler {
 }
 
 // The end of the connection: in order, or with an error.
-extension OpenSSLClientHandler {
+extension OpenSSLHandler {
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         switch mode {
         case .input:
@@ -350,6 +361,7 @@ extension OpenSSLClientHandler {
         settle(error)
         switch phase {
         case .closed: return
+        case .handshaking where isServer: context.fireErrorCaught(error)
         case .idle, .handshaking, .closing: break
         case .open: context.fireErrorCaught(error)
         }
@@ -367,7 +379,7 @@ extension OpenSSLClientHandler {
         case .idle, .open, .closed: break
         }
         phase = .closed
-        verified.fail(error)
+        verified?.fail(error)
         failPending(error)
     }
 
