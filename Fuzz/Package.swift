@@ -80,7 +80,7 @@ let package = Package(
                 "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile", "MetricsText", "SecureLink",
                 "TrackModel",
             ],
-            only: ["Configuration/AgentConfiguration.swift"]),
+            only: ["AgentConfiguration.swift"]),
         .room(
             "ServerRuntime", in: "Server",
             ["ConfigurationFile", "MetricsText", "Ingest", "TrackModel", "TrackStore", "WebAPI", .log],
