@@ -191,6 +191,22 @@ import TrackModel
         taken.finish()
     }
 
+    /// What a scanner would ask: ciphers without authentication of the bytes, or without keys of their own for each connection.
+    @Test(arguments: [
+        (NIOTLSCipher.TLS_RSA_WITH_AES_128_GCM_SHA256, false), (.TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA, false),
+        (.TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA, false), (.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, true),
+        (.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, true),
+    ])
+    func onlyStrongCiphersAreTaken(cipher: NIOTLSCipher, isTaken: Bool) throws {
+        var old = try configuration()
+        old.maximumTLSVersion = .tlsv12
+        old.cipherSuiteValues = [cipher]
+        let link = try ServedChannels(context(minimum: .v12), old)
+        try? link.pump()
+        #expect(link.seen.events == (isTaken ? ["active", "handshake saker/1"] : ["active", "error", "inactive"]))
+        link.finish()
+    }
+
     @Test func aHandshakeThatIsNotFinishedEndsInItsTime() throws {
         let link = try ServedChannels(
             context(), configuration(), limits: SecureLink.Limits(handshake: .seconds(5)))

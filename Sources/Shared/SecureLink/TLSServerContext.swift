@@ -44,6 +44,10 @@ package import TrackModel
     /// The names of the application protocols, in the order of preference.
     let protocols: [[UInt8]]
 
+    /// Of TLS 1.2: each encrypts with authentication, and no recorded connection can be read with a key that is stolen later. Those of
+    /// TLS 1.3 all do.
+    private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
+
     /// Throws `configuration` when the key is not that of the first certificate, or when a protocol's name cannot be one.
     package init(_ options: Options) throws(SecureLinkError) {
         OpenSSLErrorQueue.clear()
@@ -60,6 +64,9 @@ package import TrackModel
         let minimum = options.minimumVersion == .v13 ? TLS1_3_VERSION : TLS1_2_VERSION
         guard unsafe saker_SSL_CTX_set_min_proto_version(context, minimum) == 1 else {
             throw SecureLinkError(.configuration, "this OpenSSL does not speak TLS \(options.minimumVersion.rawValue)")
+        }
+        guard unsafe SSL_CTX_set_cipher_list(context, Self.ciphers) == 1 else {
+            throw SecureLinkError(.configuration, "this OpenSSL has no cipher of TLS 1.2 that is taken here")
         }
         unsafe saker_SSL_CTX_set_channel_modes(context)
         unsafe saker_SSL_CTX_set_strict_options(context)
