@@ -161,7 +161,7 @@ package final class GatewayServer: Sendable {
             // Bytes that are read beyond the window wait in memory. The gateway reads one TLS record at a time, so that
             // the backlogs of a whole fleet wait in the kernel, where the agents' windows close.
             .childChannelOption(
-                .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1024, maximum: 16 * 1024)
+                .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 256, initial: 512, maximum: 16 * 1024)
             )
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelInitializer { channel in
