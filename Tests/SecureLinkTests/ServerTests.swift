@@ -167,6 +167,31 @@ import TrackModel
         #expect(try !visit(context(clients: { .certified(by: $0) })).isResumed)
     }
 
+    /// The authorities of clients are no part of what the server shows, also when one of them has signed its certificate.
+    @Test func exactlyTheGivenChainIsShown() throws {
+        let authority = try TLSCertificates(pem: Array(Command.text(of: workshop.authority.certificate).utf8))
+        let leaf = try TLSCertificates(pem: Array(Command.text(of: identity.certificate).utf8))
+        let key = try TLSPrivateKey(pem: Array(Command.text(of: identity.key).utf8))
+        for chain in [leaf, leaf.appending(authority)] {
+            let server = try TLSServerContext(
+                TLSServerContext.Options(
+                    chain: chain, key: key, minimumVersion: .v13, applicationProtocols: [],
+                    clients: .certified(by: authority)))
+            var shown: [[UInt8]] = []
+            let client = try NIOSSLClientHandler(
+                context: NIOSSLContext(configuration: configuration()), serverHostname: "localhost"
+            ) { certificates, verdict in
+                shown = certificates.compactMap { try? $0.toDERBytes() }
+                verdict.succeed(.certificateVerified)
+            }
+            let link = try ServedChannels(server, client, SecureLink.Limits())
+            try link.pump()
+            let isAsGiven = shown == chain.encoded
+            #expect(isAsGiven, "\(shown.count) certificates are shown of \(chain.count)")
+            link.finish()
+        }
+    }
+
     // MARK: Faults
 
     @Test(arguments: ["GET / HTTP/1.1\r\n\r\n", "\u{16}\u{3}\u{1}\u{0}\u{5}hello", "saker", "\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}"])

@@ -45,6 +45,9 @@ static inline void saker_SSL_CTX_keep_no_sessions(SSL_CTX *context) {
     SSL_CTX_set_num_tickets(context, 1);
 }
 
+/// SSL_CTX_set_mode: a server shows the chain that it was given, and no authority of its clients.
+static inline void saker_SSL_CTX_show_given_chain(SSL_CTX *context) { SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN); }
+
 /// SSL_CTX_add1_chain_cert
 static inline int saker_SSL_CTX_add1_chain_cert(SSL_CTX *context, X509 *certificate) {
     return (int)SSL_CTX_add1_chain_cert(context, certificate);

@@ -101,6 +101,7 @@ package import TrackModel
     }
 
     private static func show(_ options: Options, in context: OpaquePointer) throws(SecureLinkError) {
+        unsafe saker_SSL_CTX_show_given_chain(context)
         for unsafe (index, certificate) in unsafe options.chain.pointers.enumerated() {
             // The context takes a reference of its own to each.
             let isTaken =
