@@ -79,6 +79,27 @@ import TrackModel
         link.finish()
     }
 
+    /// A client that was refused is told why, whatever it has sent meanwhile: a socket that is closed with bytes unread resets the connection,
+    /// and takes the reason along.
+    @Test func whoIsRefusedMayReadTheReason() throws {
+        let link = try ServedChannels(context(clients: { .certifiedOnly(by: $0) }), configuration())
+        try? link.pump()
+        #expect(link.seen.events == ["active", "error"])
+        let more = ByteBuffer(repeating: 1, count: 100_000)
+        for _ in 0..<20 { try link.server.writeInbound(more) }
+        #expect(link.server.isActive && link.seen.bytes.isEmpty)
+        #expect(link.session.transport.inbound.capacity == 0)
+        // Its own end is the end, and one that never ends is left.
+        link.waitForGoodbye()
+        #expect(link.seen.events == ["active", "error", "inactive"])
+        link.finish()
+        let leaving = try ServedChannels(context(clients: { .certifiedOnly(by: $0) }), configuration())
+        try? leaving.pump()
+        leaving.server.pipeline.fireChannelInactive()
+        #expect(leaving.seen.events == ["active", "error", "inactive"])
+        leaving.finish()
+    }
+
     // MARK: Certificates of clients
 
     private func shown(
@@ -87,6 +108,7 @@ import TrackModel
         let link = try ServedChannels(context(clients: clients), configuration(certificate))
         defer { link.finish() }
         try? link.pump()
+        link.waitForGoodbye()
         return (link.seen.events, SecureLink.clientCertificate(on: link.server), link.seen.errors)
     }
 
@@ -194,10 +216,13 @@ import TrackModel
 
     // MARK: Faults
 
-    @Test(arguments: ["GET / HTTP/1.1\r\n\r\n", "\u{16}\u{3}\u{1}\u{0}\u{5}hello", "saker", "\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}"])
+    @Test(arguments: [
+        "GET / HTTP/1.1\r\n\r\n", "\u{16}\u{3}\u{1}\u{0}\u{5}hello", "saker", "\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}",
+    ])
     func aClientWithoutTLSIsToldAndClosed(text: String) throws {
         let link = try ServedChannels(context(), configuration())
         _ = try? link.server.writeInbound(ByteBuffer(string: text + String(repeating: "x", count: 100)))
+        link.waitForGoodbye()
         #expect(link.seen.events == ["active", "error", "inactive"], "\(link.seen.errors)")
         link.finish()
     }
@@ -207,6 +232,7 @@ import TrackModel
         old.maximumTLSVersion = .tlsv12
         let refused = try ServedChannels(context(), old)
         try? refused.pump()
+        refused.waitForGoodbye()
         #expect(refused.seen.events == ["active", "error", "inactive"])
         #expect(refused.seen.errors == [SecureLinkError(.protocolVersion, "")])
         refused.finish()
@@ -228,6 +254,7 @@ import TrackModel
         old.cipherSuiteValues = [cipher]
         let link = try ServedChannels(context(minimum: .v12), old)
         try? link.pump()
+        if !isTaken { link.waitForGoodbye() }
         #expect(link.seen.events == (isTaken ? ["active", "handshake saker/1"] : ["active", "error", "inactive"]))
         link.finish()
     }
@@ -238,8 +265,10 @@ import TrackModel
         link.server.embeddedEventLoop.advanceTime(by: .seconds(4))
         #expect(link.seen.events == ["active"])
         link.server.embeddedEventLoop.advanceTime(by: .seconds(1))
-        #expect(link.seen.events == ["active", "error", "inactive"])
+        #expect(link.seen.events == ["active", "error"])
         #expect(link.seen.errors == [SecureLinkError(.handshakeTimeout, "")])
+        link.waitForGoodbye()
+        #expect(link.seen.events == ["active", "error", "inactive"])
         link.finish()
     }
 
@@ -316,114 +345,5 @@ import TrackModel
                     key: TLSPrivateKey(pem: Array(Command.text(of: other.key).utf8)), minimumVersion: .v13,
                     applicationProtocols: []))
         }
-    }
-}
-
-/// A client and a server's handler in two channels without sockets; the test is the network between them.
-private final class ServedChannels {
-    let client = EmbeddedChannel()
-    let server = EmbeddedChannel()
-    let seen = ServerRecorder()
-    let session: TLSSession
-
-    /// With a client of BoringSSL's.
-    convenience init(
-        _ context: TLSServerContext, _ configuration: TLSConfiguration, limits: SecureLink.Limits = SecureLink.Limits()
-    ) throws {
-        let client = try NIOSSLClientHandler(
-            context: NIOSSLContext(configuration: configuration), serverHostname: "localhost")
-        try self.init(context, client, limits)
-    }
-
-    init(_ context: TLSServerContext, _ handler: any ChannelHandler, _ limits: SecureLink.Limits) throws {
-        session = try TLSSession(context: context)
-        try server.pipeline.syncOperations.addHandlers([
-            OpenSSLHandler(session: session, limits: limits, verified: nil), seen,
-        ])
-        try client.pipeline.syncOperations.addHandler(handler)
-        try server.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
-        try client.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
-    }
-
-    private func clientSent() throws -> ByteBuffer? {
-        if let bytes = try? client.readOutbound(as: ByteBuffer.self) { return bytes }
-        guard case .byteBuffer(let bytes)? = try? client.readOutbound(as: IOData.self) else { return nil }
-        return bytes
-    }
-
-    /// What the client sends first.
-    func firstFlight() throws -> [UInt8] {
-        var all: [UInt8] = []
-        while let data = try client.readOutbound(as: IOData.self) {
-            if case .byteBuffer(let bytes) = data { all += bytes.readableBytesView }
-        }
-        finish()
-        return all
-    }
-
-    /// Carries bytes both ways until nobody has more, in pieces of at most `piece` bytes.
-    func pump(piece: Int = .max) throws {
-        var moved = true
-        while moved {
-            moved = false
-            while var bytes = try clientSent() {
-                moved = true
-                while let part = bytes.readSlice(length: min(piece, bytes.readableBytes)), part.readableBytes > 0 {
-                    try server.writeInbound(part)
-                    server.pipeline.fireChannelReadComplete()
-                }
-            }
-            while var bytes = try server.readOutbound(as: ByteBuffer.self) {
-                moved = true
-                while let part = bytes.readSlice(length: min(piece, bytes.readableBytes)), part.readableBytes > 0 {
-                    try client.writeInbound(part)
-                }
-            }
-            client.embeddedEventLoop.run()
-            server.embeddedEventLoop.run()
-        }
-    }
-
-    func clientReceived() throws -> [UInt8] {
-        var all: [UInt8] = []
-        while let bytes = try client.readInbound(as: ByteBuffer.self) { all += bytes.readableBytesView }
-        return all
-    }
-
-    func finish() {
-        client.close(promise: nil)
-        server.close(promise: nil)
-        client.embeddedEventLoop.advanceTime(by: .hours(1))
-        server.embeddedEventLoop.advanceTime(by: .hours(1))
-        _ = try? client.finish(acceptAlreadyClosed: true)
-        _ = try? server.finish(acceptAlreadyClosed: true)
-    }
-}
-
-/// Notes what the owner of a server's connection sees.
-private final class ServerRecorder: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-    var events: [String] = []
-    var bytes: [UInt8] = []
-    var errors: [SecureLinkError] = []
-    var largestRead = 0
-
-    func channelActive(context: ChannelHandlerContext) { events.append("active") }
-    func channelInactive(context: ChannelHandlerContext) { events.append("inactive") }
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let buffer = unwrapInboundIn(data)
-        largestRead = max(largestRead, buffer.readableBytes)
-        bytes += buffer.readableBytesView
-    }
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        switch event as? TLSServerEvent {
-        case .handshakeCompleted(let agreed): events.append("handshake \(agreed ?? "-")")
-        case .goodbye: events.append("goodbye")
-        case nil: break
-        }
-    }
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        events.append("error")
-        if let error = error as? SecureLinkError { errors.append(error) }
     }
 }

@@ -10,6 +10,8 @@ internal import NIOCore
 ///
 /// Writes before the end of the handshake wait. All writes between two flushes go into as few TLS records as possible, because each record
 /// costs 22 bytes.
+///
+/// `OpenSSLHandler+Closing.swift` has the end of a connection.
 final class OpenSSLHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -26,28 +28,31 @@ final class OpenSSLHandler: ChannelDuplexHandler {
         case open
         /// This side has sent its goodbye and waits for the peer's; to `closed`.
         case closing(deadline: Scheduled<Void>)
+        /// A server has refused the handshake. It drops what the client still sends until the client ends the connection: a socket that is
+        /// closed with bytes unread resets the connection, and the client never reads why it was refused. To `closed`.
+        case refusing(deadline: Scheduled<Void>)
         case closed
     }
 
     /// The most decrypted bytes in one `channelRead`.
     private static let readChunk = 65_536
 
-    private let session: TLSSession
-    private let limits: SecureLink.Limits
+    let session: TLSSession
+    let limits: SecureLink.Limits
     /// Of a client; nil: this is the server's side.
-    private let verified: EventLoopPromise<TLSPeer>?
-    private var phase = Phase.idle
-    private var pending = MarkedCircularBuffer<(bytes: ByteBuffer, promise: EventLoopPromise<Void>?)>(
+    let verified: EventLoopPromise<TLSPeer>?
+    var phase = Phase.idle
+    var pending = MarkedCircularBuffer<(bytes: ByteBuffer, promise: EventLoopPromise<Void>?)>(
         initialCapacity: 4)
     /// Plain bytes that wait here, and encrypted bytes that the socket has not taken.
-    private var unsent = 0
-    private var outputClosed = false
+    var unsent = 0
+    var outputClosed = false
     /// The peer has said goodbye, and this side may still write.
-    private var inputClosed = false
+    var inputClosed = false
     /// `channelActive` was told.
     private var isActive = false
     private var deliveredSinceReadComplete = false
-    private var closePromises: [EventLoopPromise<Void>] = []
+    var closePromises: [EventLoopPromise<Void>] = []
 
     init(session: TLSSession, limits: SecureLink.Limits, verified: EventLoopPromise<TLSPeer>?) {
         self.session = session
@@ -70,7 +75,7 @@ final class OpenSSLHandler: ChannelDuplexHandler {
         beginHandshake(context)
     }
 
-    private var isServer: Bool { verified == nil }
+    var isServer: Bool { verified == nil }
 
     /// What a server's client has shown; nil: nothing, or the handshake goes on.
     var clientCertificate: TLSClientCertificate? {
@@ -86,7 +91,7 @@ final class OpenSSLHandler: ChannelDuplexHandler {
             let error = SecureLinkError(.closedByPeer, "the connection ended without TLS's goodbye")
             settle(error)
             context.fireErrorCaught(error)
-        case .open, .closing, .closed:
+        case .open, .closing, .refusing, .closed:
             settle(SecureLinkError(.closedByPeer, "the connection is closed"))
         }
         succeedClosePromises()
@@ -146,7 +151,10 @@ final class OpenSSLHandler: ChannelDuplexHandler {
     // MARK: - Reading
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if case .closed = phase { return }
+        switch phase {
+        case .refusing, .closed: return
+        case .idle, .handshaking, .open, .closing: break
+        }
         session.receive(unwrapInboundIn(data))
         advanceHandshake(context)
         decrypt(context)
@@ -166,7 +174,7 @@ final class OpenSSLHandler: ChannelDuplexHandler {
             switch phase {
             case .open: isOpen = true
             case .closing: isOpen = false
-            case .idle, .handshaking, .closed: return
+            case .idle, .handshaking, .refusing, .closed: return
             }
             let bound = session.readableBound
             guard bound > 0 else { break }
@@ -196,7 +204,7 @@ final class OpenSSLHandler: ChannelDuplexHandler {
 
     private func peerSaidGoodbye(_ context: ChannelHandlerContext) {
         switch phase {
-        case .idle, .handshaking, .closed: return
+        case .idle, .handshaking, .refusing, .closed: return
         case .closing:
             if isServer { context.fireUserInboundEventTriggered(TLSServerEvent.goodbye) }
             finishClosing(context)
@@ -222,7 +230,7 @@ extension OpenSSLHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch phase {
-        case .closing, .closed: promise?.fail(ChannelError.ioOnClosedChannel)
+        case .closing, .refusing, .closed: promise?.fail(ChannelError.ioOnClosedChannel)
         case .idle, .handshaking, .open:
             guard !outputClosed else { promise?.fail(ChannelError.outputClosed); return }
             let bytes = unwrapOutboundIn(data)
@@ -283,7 +291,7 @@ extension OpenSSLHandler {
 
     /// Gives OpenSSL's outbound bytes to the channel. `promise` completes when the socket has taken them and everything
     /// before them.
-    private func sendRecords(_ context: ChannelHandlerContext, then promise: EventLoopPromise<Void>?) {
+    func sendRecords(_ context: ChannelHandlerContext, then promise: EventLoopPromise<Void>?) {
         guard let records = session.transport.takeOutbound() else {
             // There are no bytes. An empty write completes after all earlier writes.
             if let promise { context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: promise) }
@@ -298,101 +306,5 @@ extension OpenSSLHandler {
         if unsent > 2 * limits.unsentBytes {
             fail(context, SecureLinkError(.sendBufferFull, "the peer asks for answers and does not read them"))
         }
-    }
-}
-
-// The end of the connection: in order, or with an error.
-extension OpenSSLHandler {
-    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        switch mode {
-        case .input:
-            promise?.fail(ChannelError.operationUnsupported)
-        case .output:
-            guard case .open = phase, !outputClosed else { promise?.fail(ChannelError.outputClosed); return }
-            outputClosed = true
-            session.sayGoodbye()
-            let sent = context.eventLoop.makePromise(of: Void.self)
-            sent.futureResult.assumeIsolated().whenComplete { _ in context.close(mode: .output, promise: promise) }
-            sendRecords(context, then: sent)
-        case .all:
-            switch phase {
-            case .idle, .handshaking:
-                settle(SecureLinkError(.cancelled, "closed before the TLS handshake was done"))
-                context.close(mode: .all, promise: promise)
-            case .open:
-                if let promise { closePromises.append(promise) }
-                beginClosing(context)
-            case .closing:
-                if let promise { closePromises.append(promise) }
-            case .closed:
-                context.close(mode: .all, promise: promise)
-            }
-        }
-    }
-
-    /// Sends the goodbye and gives the peer a moment for its own. Closing at once could destroy bytes that are still on
-    /// their way.
-    private func beginClosing(_ context: ChannelHandlerContext) {
-        guard case .open = phase else { return }
-        failPending(ChannelError.ioOnClosedChannel)
-        let deadline = context.eventLoop.assumeIsolated().scheduleTask(in: limits.goodbye) {
-            self.finishClosing(context)
-        }
-        phase = .closing(deadline: deadline)
-        if !outputClosed {
-            outputClosed = true
-            session.sayGoodbye()
-            sendRecords(context, then: nil)
-        }
-        // The peer has said goodbye already and sends nothing more.
-        if inputClosed { finishClosing(context) }
-    }
-
-    private func finishClosing(_ context: ChannelHandlerContext) {
-        guard case .closing = phase else { return }
-        settle(SecureLinkError(.closedByPeer, "the connection is closed"))
-        context.close(mode: .all, promise: nil)
-    }
-
-    /// Ends the connection with an error, and tells it once: to the promise during the handshake, down the pipeline
-    /// later.
-    private func fail(_ context: ChannelHandlerContext, _ error: SecureLinkError) {
-        let phase = self.phase
-        settle(error)
-        switch phase {
-        case .closed: return
-        case .handshaking where isServer: context.fireErrorCaught(error)
-        case .idle, .handshaking, .closing: break
-        case .open: context.fireErrorCaught(error)
-        }
-        // OpenSSL's alert tells the peer the reason, if the peer still listens.
-        if let alert = session.transport.takeOutbound() {
-            context.writeAndFlush(wrapOutboundOut(alert), promise: nil)
-        }
-        context.close(mode: .all, promise: nil)
-    }
-
-    /// Goes to `closed` and completes everything that waits.
-    private func settle(_ error: SecureLinkError) {
-        switch phase {
-        case .handshaking(let deadline), .closing(let deadline): deadline.cancel()
-        case .idle, .open, .closed: break
-        }
-        phase = .closed
-        verified?.fail(error)
-        failPending(error)
-    }
-
-    private func failPending(_ error: any Error) {
-        while let write = pending.popFirst() {
-            unsent -= write.bytes.readableBytes
-            write.promise?.fail(error)
-        }
-    }
-
-    private func succeedClosePromises() {
-        let promises = closePromises
-        closePromises = []
-        for promise in promises { promise.succeed() }
     }
 }

@@ -100,7 +100,8 @@ extension SecureLinkError {
 
     static let resetInHandshake = Self(
         .reset,
-        "the connection was reset when TLS began: by the server, or by a firewall on the way that lets no TLS through here")
+        "the connection was reset when TLS began: by the server, or by a firewall on the way that lets no TLS through here"
+    )
 
     static func handshakeTimeout(_ limit: TimeAmount, ofServer: Bool) -> Self {
         Self(

@@ -102,12 +102,12 @@ package import TrackModel
 
     private static func show(_ options: Options, in context: OpaquePointer) throws(SecureLinkError) {
         unsafe saker_SSL_CTX_show_given_chain(context)
-        for unsafe (index, certificate) in unsafe options.chain.pointers.enumerated() {
+        for (index, certificate) in options.chain.all.enumerated() {
             // The context takes a reference of its own to each.
             let isTaken =
                 index == 0
-                ? unsafe SSL_CTX_use_certificate(context, certificate) == 1
-                : unsafe saker_SSL_CTX_add1_chain_cert(context, certificate) == 1
+                ? unsafe SSL_CTX_use_certificate(context, certificate.pointer) == 1
+                : unsafe saker_SSL_CTX_add1_chain_cert(context, certificate.pointer) == 1
             guard isTaken else {
                 throw SecureLinkError(
                     .configuration, "OpenSSL refuses a certificate: \(OpenSSLErrorQueue.drain().summary)")
@@ -129,9 +129,9 @@ package import TrackModel
         case .certifiedOnly(let by): (authorities, mode) = (by, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT)
         }
         let store = unsafe SSL_CTX_get_cert_store(context)
-        for unsafe authority in unsafe authorities.pointers {
+        for authority in authorities.all {
             // One that is there twice is no error.
-            guard unsafe X509_STORE_add_cert(store, authority) == 1 else {
+            guard unsafe X509_STORE_add_cert(store, authority.pointer) == 1 else {
                 throw SecureLinkError(
                     .configuration, "OpenSSL refuses an authority: \(OpenSSLErrorQueue.drain().summary)")
             }
@@ -146,61 +146,60 @@ package import TrackModel
 }
 
 /// Certificates in memory, in the order of their PEM text.
-///
-/// `@unchecked Sendable`: the list and the certificates never change, and OpenSSL counts references to them atomically.
-@safe package final class TLSCertificates: @unchecked Sendable {
-    /// Each owned by this object.
-    let pointers: [OpaquePointer]
+package struct TLSCertificates: Sendable {
+    /// `@unchecked Sendable`: a certificate never changes, and OpenSSL counts references to it atomically.
+    @safe final class Certificate: @unchecked Sendable {
+        let pointer: OpaquePointer
+
+        init(owning pointer: OpaquePointer) { unsafe self.pointer = unsafe pointer }
+
+        deinit { unsafe X509_free(pointer) }
+    }
+
+    let all: [Certificate]
 
     /// Throws `configuration` for a text without a certificate, or with one that cannot be read.
-    package convenience init(pem: [UInt8]) throws(SecureLinkError) {
+    package init(pem: [UInt8]) throws(SecureLinkError) {
         OpenSSLErrorQueue.clear()
         defer { OpenSSLErrorQueue.clear() }
         guard let bio = MemoryBIO(pem) else { throw SecureLinkError(.other, "no memory for certificates") }
-        var found = unsafe [OpaquePointer]()
-        while let certificate = unsafe PEM_read_bio_X509(bio.pointer, nil, nil, nil) { unsafe found.append(certificate) }
-        unsafe self.init(owning: found)
+        var found: [Certificate] = []
+        while let certificate = unsafe PEM_read_bio_X509(bio.pointer, nil, nil, nil) {
+            found.append(unsafe Certificate(owning: certificate))
+        }
         // The end of the text is the only error that a text may end with.
-        guard unsafe !pointers.isEmpty, OpenSSLErrorQueue.drain().allSatisfy(\.isEndOfPEM) else {
+        guard !found.isEmpty, OpenSSLErrorQueue.drain().allSatisfy(\.isEndOfPEM) else {
             throw SecureLinkError(.configuration, "it holds no readable certificate in PEM")
         }
+        all = found
     }
 
-    private init(owning pointers: [OpaquePointer]) { unsafe self.pointers = unsafe pointers }
+    private init(_ all: [Certificate]) { self.all = all }
 
-    deinit { for unsafe pointer in unsafe pointers { unsafe X509_free(pointer) } }
-
-    package var count: Int { unsafe pointers.count }
+    package var count: Int { all.count }
 
     /// These, and then others.
-    package func appending(_ others: TLSCertificates) -> TLSCertificates {
-        let all = unsafe pointers + others.pointers
-        for unsafe pointer in unsafe all { unsafe X509_up_ref(pointer) }
-        return unsafe TLSCertificates(owning: all)
-    }
+    package func appending(_ others: Self) -> Self { Self(all + others.all) }
 
-    /// The one of these authorities that has signed the last certificate of a chain, alone; nil: none has, or the last certificate has signed
-    /// itself.
-    package func signer(ofTheLastOf chain: TLSCertificates) -> TLSCertificates? {
+    /// The one of these authorities that has signed the last certificate of a chain, alone; nil: none has, or the last certificate has
+    /// signed itself.
+    package func signer(ofTheLastOf chain: Self) -> Self? {
         OpenSSLErrorQueue.clear()
         defer { OpenSSLErrorQueue.clear() }
-        guard let last = unsafe chain.pointers.last,
-            unsafe X509_NAME_cmp(X509_get_issuer_name(last), X509_get_subject_name(last)) != 0
-        else { return nil }
-        for unsafe authority in unsafe pointers
-        where unsafe X509_NAME_cmp(X509_get_issuer_name(last), X509_get_subject_name(authority)) == 0
-            && X509_verify(last, X509_get0_pubkey(authority)) == 1
-        {
-            unsafe X509_up_ref(authority)
-            return unsafe TLSCertificates(owning: [authority])
-        }
-        return nil
+        guard let last = chain.all.last else { return nil }
+        let issuer = unsafe X509_get_issuer_name(last.pointer)
+        guard unsafe X509_NAME_cmp(issuer, X509_get_subject_name(last.pointer)) != 0 else { return nil }
+        return all.first { authority in
+            unsafe X509_NAME_cmp(issuer, X509_get_subject_name(authority.pointer)) == 0
+                && X509_verify(last.pointer, X509_get0_pubkey(authority.pointer)) == 1
+        }.map { Self([$0]) }
     }
 
     /// When each is valid; one whose times cannot be read is left out.
     package var validities: [CertificateFile.Validity] {
-        unsafe pointers.compactMap { certificate in
-            let (from, until) = unsafe (X509_get0_notBefore(certificate).seconds, X509_get0_notAfter(certificate).seconds)
+        all.compactMap { certificate in
+            let from = unsafe X509_get0_notBefore(certificate.pointer).seconds
+            let until = unsafe X509_get0_notAfter(certificate.pointer).seconds
             guard let from, let until else { return nil }
             return CertificateFile.Validity(from: from, until: until)
         }
@@ -208,9 +207,9 @@ package import TrackModel
 
     /// Each in DER.
     package var encoded: [[UInt8]] {
-        unsafe pointers.compactMap { certificate in
+        all.compactMap { certificate in
             var bytes: UnsafeMutablePointer<UInt8>?
-            let count = unsafe i2d_X509(certificate, &bytes)
+            let count = unsafe i2d_X509(certificate.pointer, &bytes)
             guard count > 0, let start = unsafe bytes else { return nil }
             defer { unsafe CRYPTO_free(start, #file, #line) }
             return unsafe Array(UnsafeBufferPointer(start: start, count: Int(count)))
@@ -269,5 +268,7 @@ package struct TLSClientCertificate: Hashable, Sendable {
 
 extension OpenSSLError {
     /// OpenSSL reads a PEM text until it finds no further beginning.
-    fileprivate var isEndOfPEM: Bool { ERR_GET_LIB(packed) == ERR_LIB_PEM && ERR_GET_REASON(packed) == PEM_R_NO_START_LINE }
+    fileprivate var isEndOfPEM: Bool {
+        ERR_GET_LIB(packed) == ERR_LIB_PEM && ERR_GET_REASON(packed) == PEM_R_NO_START_LINE
+    }
 }
