@@ -47,11 +47,14 @@ final class ConnectionCensus: Sendable {
             state.arrivals[id] = state.next
             state.next += 1
             guard case .replacing(let victim) = entrance else { return (true, nil) }
+            // Its place is free from now on: the newcomer may log in before the other connection has ended.
+            state.sessions.remove(victim)
             return (true, state.channels[victim])
         }
     }
 
-    /// Gives a place to a session of this service. False: no other service has more sessions than it, and every place is taken.
+    /// Gives a place to a session of this service. False: every place is taken, no vehicle has several, and no other service has more
+    /// sessions than this one.
     /// The caller closes `replaced`.
     func takePlace(_ channel: any Channel, of service: ServiceID) -> (isTaken: Bool, replaced: (any Channel)?) {
         let id = ObjectIdentifier(channel)
@@ -59,7 +62,8 @@ final class ConnectionCensus: Sendable {
             guard state.channels[id] != nil else { return (false, nil) }
             var victim: ObjectIdentifier?
             if state.sessions.count >= places {
-                victim = state.sessions.newestOfTheMost(beside: service)
+                // A vehicle may have got a newer session since this connection came.
+                victim = state.table.giveUpSpare() ?? state.sessions.newestOfTheMost(beside: service)
                 guard let victim else { return (false, nil) }
                 state.sessions.remove(victim)
                 state.table.leave(victim)

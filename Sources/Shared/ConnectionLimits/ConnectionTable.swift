@@ -106,6 +106,13 @@ package struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
         if byAddress[address]?.count == 0 { byAddress[address] = nil }
     }
 
+    /// The oldest of the connections whose client has a better one. It must be closed, and counts no more. Nil: there is none.
+    package mutating func giveUpSpare() -> ID? {
+        guard let spare = all.oldestSpare(entries) else { return nil }
+        leave(spare)
+        return spare
+    }
+
     /// Connections in the order in which they would go.
     private struct Lines {
         var count = 0
@@ -126,6 +133,8 @@ package struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
             case .busy: break
             }
         }
+
+        mutating func oldestSpare(_ entries: [ID: Entry]) -> ID? { spare.first(entries) }
 
         mutating func least(_ entries: [ID: Entry]) -> ID? {
             strangers.first(entries) ?? resting.first(entries) ?? spare.first(entries)

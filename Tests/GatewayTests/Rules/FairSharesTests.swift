@@ -117,4 +117,40 @@ import TrackTestKit
         let left = channels.enumerated().filter { $0.offset != 7 }.map { ObjectIdentifier($0.element) }
         #expect(census.channels.map { ObjectIdentifier($0) } == left)
     }
+
+    /// The place is free at once: the connection that goes may end later than the newcomer logs in.
+    @Test func thePlaceOfASpareSessionIsFreeBeforeItsConnectionEnds() throws {
+        let service = try vehicle("van").service
+        let census = ConnectionCensus(limits: limits { $0.connections = 2 })
+        let (old, new, other) = (EmbeddedChannel(), EmbeddedChannel(), EmbeddedChannel())
+        for channel in [old, new] {
+            #expect(census.enter(channel).isAdmitted)
+            #expect(census.takePlace(channel, of: service).isTaken)
+        }
+        census.keepsPlace(old, isSpare: true)
+        let entrance = census.enter(other)
+        #expect(entrance.isAdmitted && entrance.replaced === old)
+        let place = census.takePlace(other, of: service)
+        #expect(place.isTaken && place.replaced == nil)
+        census.leave(old)
+        let late = EmbeddedChannel()
+        #expect(census.enter(late).isAdmitted)
+        #expect(!census.takePlace(late, of: service).isTaken)
+    }
+
+    /// The vehicle has got its newer session after the newcomer was let in.
+    @Test func aSessionThatBecomesSpareGoesForALogin() throws {
+        let service = try vehicle("van").service
+        let census = ConnectionCensus(limits: limits { $0.connections = 2 })
+        let (old, new, other) = (EmbeddedChannel(), EmbeddedChannel(), EmbeddedChannel())
+        for channel in [old, new] {
+            #expect(census.enter(channel).isAdmitted)
+            #expect(census.takePlace(channel, of: service).isTaken)
+        }
+        #expect(census.enter(other).replaced == nil)
+        #expect(!census.takePlace(other, of: service).isTaken)
+        census.keepsPlace(old, isSpare: true)
+        let place = census.takePlace(other, of: service)
+        #expect(place.isTaken && place.replaced === old)
+    }
 }
