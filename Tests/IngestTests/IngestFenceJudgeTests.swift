@@ -109,6 +109,8 @@ import TrackTestKit
         let inner: any TrackStore
         let rotten = Mutex<Set<Int32>>([])
         let pages = Mutex<Int>(0)
+        /// Readings of fences fail.
+        let isFailing = Mutex(false)
 
         init(_ inner: any TrackStore) { self.inner = inner }
 
@@ -128,6 +130,7 @@ import TrackTestKit
             in service: ServiceID, matching filter: FenceFilter, page: Page
         ) async throws(TrackStoreError) -> ReadableFences {
             pages.withLock { $0 += 1 }
+            guard !isFailing.withLock({ $0 }) else { throw TrackStoreError(.failed, "the disk refuses") }
             var found = try await inner.readableFences(in: service, matching: filter, page: page)
             found.unreadable = found.fences.map(\.fence.id).filter(isRotten).map {
                 UnreadableFence(fence: $0, reason: "the fence \($0) cannot be read")
@@ -208,6 +211,19 @@ import TrackTestKit
         let (fence, other) = (try await make(0, ["van"]), try await make(1_000_000, ["van"]))
         let fenceJudge = fenceJudge(RestlessStore(store, moving: other, in: service, isEarly: true))
         #expect(try await alarms(fenceJudge, "van", [-20, -15, -7, 0]) == ["enter \(fence)"])
+    }
+
+    /// The feed has told the change, and the store then fails to tell the fence: the change is read once more.
+    @Test func aChangeIsNotLostWhenTheStoreFailsBehindIt() async throws {
+        let store = RottenStore(store)
+        let fenceJudge = fenceJudge(store)
+        let gone = try await make(0)
+        #expect(try await alarms(fenceJudge, "van", [-40, -35]) == [])
+        _ = try await store.deleteFences(matching: FenceFilter(fences: [gone]), in: service, at: .at(1))
+        store.isFailing.withLock { $0 = true }
+        await #expect(throws: TrackStoreError.self) { try await alarms(fenceJudge, "van", [-30]) }
+        store.isFailing.withLock { $0 = false }
+        #expect(try await alarms(fenceJudge, "van", [-20, -15, -7, 0]) == [])
     }
 
     /// A vehicle that is away judges by the fences of before. What operators make meanwhile, the server judges beside them.

@@ -188,7 +188,6 @@ actor IngestFenceJudge {
             // No key is asked for, so the time does not matter.
             let found = try await store.changes(
                 of: [.fences], after: cursor, at: Timestamp(milliseconds: 0), limit: Self.noticesAtOnce)
-            cursor = found.through
             if !found.unknown.isEmpty {
                 (services, entities) = ([:], RecentTable(capacity: Self.mostEntities))
                 hasHeard = true
@@ -198,6 +197,8 @@ actor IngestFenceJudge {
             for (service, changes) in Dictionary(grouping: notices, by: \.service) {
                 try await apply(changes, to: service)
             }
+            // Not before: when the store fails in between, the changes are read once more.
+            cursor = found.through
             guard found.hasMore else { return hasHeard }
         }
     }
