@@ -63,6 +63,17 @@ struct TimeGuardTests {
         #expect(guarded.takeDisproved().isEmpty)
     }
 
+    /// A fix that was not believed before the first date is no burst: two fixes with another date do not replace this date.
+    @Test func aFixThatWasNotBelievedDoesNotMakeTheFirstDateBursty() {
+        var guarded = TimeGuard(newest: fix(at: 0).time)
+        #expect(dates(&guarded, [(-140_000, ClockReading(at: 0))]) == [nil])
+        let right = arrivals(1..<12) { (time: $0 * 1000, ClockReading(at: $0 * 1000)) }
+        #expect(dates(&guarded, right) == right.map(\.time))
+        // Four seconds of steady fixes confirm a date that goes back, fewer do not.
+        let back = arrivals(12..<17) { (time: $0 * 1000 - 253_000, ClockReading(at: $0 * 1000)) }
+        #expect(dates(&guarded, back) == [nil, nil, nil, nil, -237_000])
+    }
+
     /// The clock is no receiver that goes on along its line.
     @Test func aClockThatJumpedDoesNotHoldTheReceiverUp() {
         var guarded = TimeGuard()

@@ -151,7 +151,9 @@ package struct TimeGuard: Hashable, Sendable {
     private mutating func adopt(
         _ epoch: Epoch, _ now: MonotonicTime, isVouched: Bool = false, isCertain: Bool = false
     ) -> Verdict {
-        let isBursty = runs.contains { $0.device == epoch.device && !$0.isSteady(now) }
+        let isBursty = runs.contains {
+            $0.device == epoch.device && $0.confirms(now, isBursty: line?.isBursty ?? false) && !$0.isSteady(now)
+        }
         line = Line(
             offset: Self.offset(epoch.fix.time, now), since: now, isVouched: isVouched, device: epoch.device,
             heard: now,
