@@ -190,7 +190,7 @@ extension History {
     /// `former`: the sequence through which the batch's stream was stored before.
     func pushesQueued(with batch: IngestBatch, after former: UInt64) {
         guard !batch.pushes.isEmpty else { return }
-        server?.watch.hasChanges = true
+        server?.watch.somethingChanged()
         alarms.pushes.stored(batch, after: former, at: now)
     }
 
@@ -224,7 +224,7 @@ extension History {
             guard medium.value.hasPower else { return watch.value.powerFailed() }
             guard queued != nil else { return }
             history.value.alarms.pushes.queued(serial, at: history.value.now)
-            history.value.server?.watch.hasChanges = true
+            history.value.server?.watch.somethingChanged()
         }
     }
 

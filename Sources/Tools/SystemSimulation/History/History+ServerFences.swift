@@ -53,7 +53,7 @@ extension History {
             }
             executor.endOutside()
             guard medium.value.hasPower else { return watch.value.powerFailed() }
-            history.value.server?.watch.hasChanges = true
+            history.value.server?.watch.somethingChanged()
         }
     }
 
@@ -77,7 +77,7 @@ extension History {
     func watchFences(_ watch: StoreObserver) {
         guard fences != nil else { return }
         watch.hasPushes = true
-        watch.hasChanges = true
+        watch.somethingChanged()
         watch.settle = { $0 }
         watch.handOut = { [unowned self] push, entity in fencePush(push, to: entity) }
         watch.onJudgeHearing = { [unowned self] in fences?.serverFenceModel.judgeHears() }
@@ -91,7 +91,7 @@ extension History {
 
     func fencesStored(_ batch: IngestBatch, new: [TrackPoint]) throws(Violation) {
         guard fences != nil else { return }
-        if !batch.alarms.isEmpty { server?.watch.hasChanges = true }
+        if !batch.alarms.isEmpty { server?.watch.somethingChanged() }
         for caused in batch.alarms {
             note("the server stores \(caused.alarm.action.rawValue) of fence \(caused.alarm.fence) by \(batch.entity)")
         }

@@ -101,20 +101,20 @@ final class ObservedStore: StoreDecorator {
     ) async throws(TrackStoreError) -> StoreChanges {
         // Not asked twice a second, which costs much: the history knows when something was changed.
         if let cursor, !isJudges {
-            guard watch.value.hasChanges else {
+            guard !watch.value.unread.isDisjoint(with: kinds) else {
                 return StoreChanges(changes: [], unknown: [], hasMore: false, through: cursor)
             }
-            watch.value.hasChanges = false
+            watch.value.unread.subtract(kinds)
         }
         do throws(TrackStoreError) {
             let found = try await passing(
                 { store async throws(TrackStoreError) in
                     try await store.changes(of: kinds, after: cursor, at: now, limit: limit)
                 }, noting: { _ in if isJudges { watch.value.onJudgeHearing() } })
-            if found.hasMore, !isJudges { watch.value.hasChanges = true }
+            if found.hasMore, !isJudges { watch.value.unread.formUnion(kinds) }
             return found
         } catch {
-            if !isJudges { watch.value.hasChanges = true }
+            if !isJudges { watch.value.unread.formUnion(kinds) }
             throw error
         }
     }
@@ -152,8 +152,8 @@ final class StoreObserver {
     var lostAnswer: () -> TrackStoreError? = { nil }
     var onCommit: ([IngestBatch], [IngestOutcome]) -> Void = { _, _ in }
     var hasPushes = false
-    /// Something may have been changed since the store was asked last.
-    var hasChanges = false
+    /// Of these kinds something may have been changed since the store was asked last.
+    var unread: Set<StoreChange.Kind> = []
     /// Adds to batches what their points bring about.
     var causing: ([IngestBatch]) -> [IngestBatch] = { $0 }
     /// Gives a push of an entity the number that the agent knows it by.
@@ -176,6 +176,7 @@ final class StoreObserver {
     private(set) var lastCall = MonotonicTime.distantPast
     var clock: () -> MonotonicTime = { .distantPast }
 
+    func somethingChanged() { unread = Set(StoreChange.Kind.allCases) }
     func began() { (calls, lastCall) = (calls + 1, clock()) }
     func ended() { (calls, lastCall) = (calls - 1, clock()) }
     func opened(_ owner: StreamOwner, _ claim: StreamClaim) { onOpening(owner, claim) }
