@@ -60,7 +60,6 @@ extension Target.Dependency {
     static var arguments: Self { .product(name: "ArgumentParser", package: "swift-argument-parser") }
     static var asn1: Self { .product(name: "SwiftASN1", package: "swift-asn1") }
     static var crypto: Self { .product(name: "Crypto", package: "swift-crypto") }
-    static var httpClient: Self { .product(name: "AsyncHTTPClient", package: "async-http-client") }
     static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
     static var hummingbird: Self { .product(name: "Hummingbird", package: "hummingbird") }
     static var hummingbirdCore: Self { .product(name: "HummingbirdCore", package: "hummingbird") }
@@ -70,6 +69,7 @@ extension Target.Dependency {
     static var nioEmbedded: Self { .product(name: "NIOEmbedded", package: "swift-nio") }
     static var nioHTTP1: Self { .product(name: "NIOHTTP1", package: "swift-nio") }
     static var nioPosix: Self { .product(name: "NIOPosix", package: "swift-nio") }
+    static var httpClient: Self { .product(name: "AsyncHTTPClient", package: "async-http-client") }
     static var nioSSL: Self { .product(name: "NIOSSL", package: "swift-nio-ssl") }
     static var nioTLS: Self { .product(name: "NIOTLS", package: "swift-nio") }
     static var protobuf: Self { .product(name: "SwiftProtobuf", package: "swift-protobuf") }
@@ -183,9 +183,9 @@ let server: [Target] = [
         "ServerRuntime", in: "Server", "ConnectionLimits", "AlarmCallbacks", "CClock", "ConfigurationFile",
         "Diagnosing",
         "DirectoryAccess", "Enrolment", "MetricsText", "FenceFiles", "FenceJudging", "Gateway", "GeoPackageFile",
-        "Geodesy", "Geofencing", "Ingest", "JSON", "RoadEngine", "RoadMatching", "SecureLink", "ServerIdentity",
-        "Systemd",
-        "StoreRecords", "Terminal", "TimeZones", "TrackExport", "TrackFiles", "TrackModel", "TrackStore",
+        "Geodesy", "Geofencing", "Ingest", "JSON", "RoadEngine", "RoadMatching", "SecureLink",
+        "ServerIdentity", "Systemd", "StoreRecords", "Terminal", "TimeZones", "TrackExport", "TrackFiles", "TrackModel",
+        "TrackStore",
         "TrackStoreSQLite",
         "WebAPI",
         "WebListener",
@@ -241,13 +241,13 @@ let tools: [Target] = [
     .room(
         "SystemSimulation", in: "Tools", "AgentControl", "AgentLogic", "AgentRuntime", "AlarmLog", "Compression",
         "ConfigurationFile", "FenceDelivery", "FenceJSON", "Gateway", "Geodesy", "Geofencing", "GNSSFeed", "Ingest",
-        "JSON", "LocalFences", "SecureLink", "StoreDisk", "TrackAnalysis", "DiskRing", "TrackModel", "TrackStore",
-        "TrackStoreSQLite", "TrackTestKit", "TrackWire", .log, .nioCore),
+        "JSON", "LocalFences", "SecureLink", "StoreDisk", "StoreRecords", "TrackAnalysis", "DiskRing", "TrackModel",
+        "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire", .log, .nioCore),
     .program("saker-simulate", in: "Tools", "SystemSimulation", .arguments),
     .room(
         "TrackTestKit", in: "Tools", "AgentControl", "Geodesy", "Geofencing", "Ingest", "JSON", "RoadMatching",
-        "SecureLink", "TrackAnalysis", "DiskRing", "TrackModel", "TrackStore", "TrackStoreSQLite", "Varlink", .log,
-        .nioCore),
+        "SecureLink", "SQLDatabase", "StoreRecords", "TrackAnalysis", "DiskRing", "TrackModel", "TrackStore",
+        "TrackStoreSQLite", "Varlink", .log, .nioCore),
     .room("ProgramTestKit", in: "Tools", "CNetworkNamespace", "CSQLite", "DiskRing", "TrackModel"),
     // The programs themselves are dependencies so that they are built beside it.
     .program("saker-crash", in: "Tools", "ProgramTestKit", "saker", "saker-server", .arguments),
@@ -329,11 +329,11 @@ let tests: [Target] = [
     .tests(of: "FenceJudging", "Geodesy", "Geofencing", "JSON", "TrackModel", "TrackStore", "TrackTestKit"),
     .tests(
         of: "Ingest", "MetricsText", "FenceDelivery", "FenceJudging", "Geodesy", "Geofencing", "Systemd",
-        "ProgramTestKit", "TrackModel", "TrackStore", "TrackTestKit", .log),
+        "ProgramTestKit", "TrackModel", "StoreRecords", "TrackStore", "TrackTestKit", .log),
     .tests(
         of: "WebAPI", "Geodesy", "Geofencing", "Ingest", "JSON", "RoadEngine", "RoadMatching", "Systemd",
-        "TrackAnalysis", "TrackModel", "TrackStore", "TrackTestKit", .log),
-    .tests(of: "TrackExport", "TrackAnalysis", "TrackModel", "TrackStore", "TrackTestKit"),
+        "TrackAnalysis", "TrackModel", "StoreRecords", "TrackStore", "TrackTestKit", .log),
+    .tests(of: "TrackExport", "TrackAnalysis", "TrackModel", "StoreRecords", "TrackStore", "TrackTestKit"),
     .tests(of: "AlarmCallbacks", "Geofencing", "JSON", "TrackModel", "TrackStore"),
     .tests(of: "ServerIdentity", "ProgramTestKit", "SecureLink", "TrackModel", .nioSSL),
     .tests(of: "Enrolment", "JSON", "TrackModel", "TrackStore", "TrackTestKit"),
@@ -344,7 +344,7 @@ let tests: [Target] = [
     .tests(
         of: "Gateway", "MetricsText", "FenceDelivery", "Geodesy", "Geofencing", "Ingest", "JSON", "ServerIdentity",
         "TrackModel",
-        "TrackStore", "TrackTestKit",
+        "StoreRecords", "TrackStore", "TrackTestKit",
         "TrackWire", .log, .nioCore, .nioPosix, .nioEmbedded, .crypto, .nioSSL, .asn1, .x509),
     .tests(
         of: "ServerRuntime", "AlarmCallbacks", "ConfigurationFile", "Diagnosing", "Enrolment", "MetricsText",

@@ -7,7 +7,7 @@ import TrackTestKit
 
 @Suite struct FenceStatusesTests {
     @Test func theStatusIsWhatTheAlarmsTold() async throws {
-        let store = TestStore()
+        let store: any TrackStore = TestStore()
         let service = try await store.createService(named: "fleet", at: .at(-1000)).id
         try await store.haveEntity(named: "van", in: service, at: .at(-1000))
         var definition = circle()
@@ -40,7 +40,7 @@ import TrackTestKit
 
     /// The vehicle's points are five minutes ahead of the server's clock.
     @Test func watchedAgainNobodyKnows() async throws {
-        let store = TestStore()
+        let store: any TrackStore = TestStore()
         let service = try await store.createService(named: "fleet", at: .at(-1000)).id
         try await store.haveEntity(named: "van", in: service, at: .at(-1000))
         var definition = circle()

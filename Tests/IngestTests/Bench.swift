@@ -19,7 +19,7 @@ final class Bench {
         log: any LogHandler = SwiftLogNoOpLogHandler(),
         sleep: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
     ) async throws {
-        let store = TestStore()
+        let store: any EngineStore = TestStore()
         let made = try await store.createService(named: "test", at: Timestamp(milliseconds: 1))
         try #require(made.id.rawValue == service)
         let gate = GateStore(store, isOpen: isOpen, failures: failures)

@@ -2,6 +2,7 @@ import FenceJudging
 import Geodesy
 import Geofencing
 import Logging
+import StoreRecords
 import Synchronization
 import Testing
 import TrackModel
@@ -106,13 +107,13 @@ import TrackTestKit
 
     /// A store that cannot read some fences.
     private final class RottenStore: StoreDecorator {
-        let inner: any TrackStore
+        let inner: any EngineStore
         let rotten = Mutex<Set<Int32>>([])
         let pages = Mutex<Int>(0)
         /// Readings of fences fail.
         let isFailing = Mutex(false)
 
-        init(_ inner: any TrackStore) { self.inner = inner }
+        init(_ inner: any EngineStore) { self.inner = inner }
 
         private func isRotten(_ fence: Int32) -> Bool { rotten.withLock { $0.contains(fence) } }
 
@@ -172,13 +173,13 @@ import TrackTestKit
 
     /// A store in which a fence is moved away just before the fences of an entity are read for the first time.
     private final class RestlessStore: StoreDecorator {
-        let inner: any TrackStore
+        let inner: any EngineStore
         private let moved: Mutex<Int32?>
         private let service: ServiceID
         /// Before the fences over everyone are read, and not before those of an entity.
         private let isEarly: Bool
 
-        init(_ inner: any TrackStore, moving fence: Int32, in service: ServiceID, isEarly: Bool = false) {
+        init(_ inner: any EngineStore, moving fence: Int32, in service: ServiceID, isEarly: Bool = false) {
             (self.inner, self.service, self.isEarly) = (inner, service, isEarly)
             moved = Mutex(fence)
         }

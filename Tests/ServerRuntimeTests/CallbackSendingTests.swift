@@ -3,6 +3,7 @@ import Geofencing
 import JSON
 import Logging
 import NIOCore
+import StoreRecords
 import Synchronization
 import Testing
 import TrackModel
@@ -138,7 +139,7 @@ struct CallbackSendingTests {
 
     /// A store that does not do what sending needs, while the test says so.
     private struct BrokenStore: StoreDecorator {
-        let inner: any TrackStore
+        let inner: any EngineStore
         let broken: Broken
 
         final class Broken: Sendable {

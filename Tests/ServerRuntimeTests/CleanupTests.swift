@@ -14,7 +14,7 @@ import TrackTestKit
     private let today = Timestamp(milliseconds: 1_800_000_000_000)
 
     /// A service with points of so many days ago, each received at once.
-    private func service(_ store: TestStore, _ retention: Retention, _ ages: [Int64]) async throws
+    private func service(_ store: any TrackStore, _ retention: Retention, _ ages: [Int64]) async throws
         -> ServiceID
     {
         let service = try await store.createService(named: "fleet", at: today).id
@@ -31,7 +31,7 @@ import TrackTestKit
         return service
     }
 
-    private func ages(_ store: TestStore, _ service: ServiceID) async throws -> [Int64] {
+    private func ages(_ store: any TrackStore, _ service: ServiceID) async throws -> [Int64] {
         try await store.points(
             of: "van", in: service, from: Timestamp(milliseconds: .min), through: Timestamp(milliseconds: .max),
             limit: 99
@@ -39,7 +39,7 @@ import TrackTestKit
     }
 
     private func retention(
-        _ store: TestStore, days: Int?, now: Timestamp? = nil, newest: Timestamp? = nil,
+        _ store: any TrackStore, days: Int?, now: Timestamp? = nil, newest: Timestamp? = nil,
         monotonic: @escaping @Sendable () -> MonotonicTime = { MonotonicTime(milliseconds: 0) },
         isClockKept: Bool = true
     ) -> PointRetention {
@@ -51,7 +51,7 @@ import TrackTestKit
     }
 
     @Test func eachServiceKeepsItsPointsAsLongAsItSays() async throws {
-        let store = TestStore()
+        let store: any TrackStore = TestStore()
         let short = try await service(store, .days(7), [400, 8, 6, 0])
         let forever = try await service(store, .forever, [400, 0])
         let standard = try await service(store, .standard, [400, 31, 29, 0])
@@ -66,7 +66,7 @@ import TrackTestKit
 
     /// Ten years ahead everything would be too old, and nobody could bring it back.
     @Test func aClockThatIsAheadRemovesNothing() async throws {
-        let store = TestStore()
+        let store: any TrackStore = TestStore()
         let service = try await service(store, .days(7), [5, 0])
         let ahead = today.adding(milliseconds: 3650 * Self.day)
         let unkept = retention(store, days: nil, now: ahead, newest: today, isClockKept: false)

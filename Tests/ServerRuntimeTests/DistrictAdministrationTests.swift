@@ -11,7 +11,7 @@ import TrackTestKit
 
 @Suite struct DistrictAdministrationTests {
     private let directory: TemporaryDirectory
-    private let store = TestStore()
+    private let store: any TrackStore = TestStore()
     private var administration: DistrictAdministration { DistrictAdministration(store: store) }
 
     init() throws {

@@ -8,7 +8,7 @@ import TrackTestKit
 
 /// Where the entities are, and which vehicles are online, as the server's own commands tell it.
 @Suite struct EntityListTests {
-    private let store = TestStore()
+    private let store: any TrackStore = TestStore()
     private let now = Timestamp(seconds: 1_772_677_800)
 
     private var administration: ServiceAdministration {

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import ProgramTestKit
+import StoreRecords
 import Synchronization
 import Testing
 import TrackExport
@@ -111,9 +112,9 @@ struct ExportingTests {
 
     /// A store that can neither read nor take a job back.
     private final class BrokenStore: StoreDecorator {
-        let inner: any TrackStore
+        let inner: any EngineStore
 
-        init(_ inner: any TrackStore) { self.inner = inner }
+        init(_ inner: any EngineStore) { self.inner = inner }
 
         func track(
             of entity: String, in service: ServiceID, from: Timestamp, through: Timestamp, limit: Int
@@ -138,11 +139,11 @@ struct ExportingTests {
 
     /// A store whose reading ends the worker at the k-th stretch, as a kill would.
     private final class EndingStore: StoreDecorator {
-        let inner: any TrackStore
+        let inner: any EngineStore
         private let left: Mutex<Int>
         private let end: @Sendable () -> Void
 
-        init(_ inner: any TrackStore, after calls: Int, end: @escaping @Sendable () -> Void) {
+        init(_ inner: any EngineStore, after calls: Int, end: @escaping @Sendable () -> Void) {
             self.inner = inner
             left = Mutex(calls)
             self.end = end

@@ -4,6 +4,7 @@ import Foundation
 import Geodesy
 import Geofencing
 import ProgramTestKit
+import StoreRecords
 import Testing
 import TrackFiles
 import TrackModel

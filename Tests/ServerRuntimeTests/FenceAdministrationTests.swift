@@ -4,6 +4,7 @@ import Foundation
 import Geodesy
 import Geofencing
 import ProgramTestKit
+import StoreRecords
 import Testing
 import TrackFiles
 import TrackModel
@@ -88,7 +89,7 @@ import TrackTestKit
 
     /// A store in which fence 2 cannot be read.
     private struct SpoiledStore: StoreDecorator {
-        let inner: any TrackStore
+        let inner: any EngineStore
 
         func readableFences(
             in service: ServiceID, matching filter: FenceFilter, page: Page

@@ -9,7 +9,7 @@ import TrackTestKit
 
 /// The worker of jobs for frequent routes.
 @Suite struct RouteComputingTests {
-    private let store = TestStore()
+    private let store: any TrackStore = TestStore()
     private let time = Timestamp(seconds: 1_772_677_900)
 
     private func worker(_ compute: @escaping RouteComputing.Compute) -> RouteComputing {

@@ -1,4 +1,5 @@
 import Logging
+import StoreRecords
 import Synchronization
 import Testing
 import TrackModel
@@ -45,11 +46,11 @@ import TrackTestKit
 
     /// A store in which everything takes five steps.
     private final class FiveSteps: StoreDecorator {
-        let inner: any TrackStore
+        let inner: any EngineStore
         private let course: Course
         private let left = Mutex(5)
 
-        init(_ inner: any TrackStore, _ course: Course) { (self.inner, self.course) = (inner, course) }
+        init(_ inner: any EngineStore, _ course: Course) { (self.inner, self.course) = (inner, course) }
 
         private func step() -> Bool {
             left.withLock { left in

@@ -22,14 +22,14 @@ struct TrackImportTests {
         return path
     }
 
-    private func store(columns: [ColumnRecord] = []) async throws -> (store: TestStore, service: ServiceID) {
-        let store = TestStore()
+    private func store(columns: [ColumnRecord] = []) async throws -> (store: any TrackStore, service: ServiceID) {
+        let store: any TrackStore = TestStore()
         let service = try await store.createService(named: "fleet", at: now).id
         for column in columns { try await store.addColumn(column, of: .track, in: service) }
         return (store, service)
     }
 
-    private func points(_ store: TestStore, _ service: ServiceID, _ entity: String) async throws
+    private func points(_ store: any TrackStore, _ service: ServiceID, _ entity: String) async throws
         -> [TrackPoint]
     {
         let track = try await store.track(

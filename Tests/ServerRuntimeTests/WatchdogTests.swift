@@ -1,6 +1,7 @@
 import ConfigurationFile
 import Foundation
 import ProgramTestKit
+import StoreRecords
 import Synchronization
 import Systemd
 import Testing
@@ -14,11 +15,11 @@ import TrackTestKit
 @Suite(.timeLimit(.minutes(2))) struct WatchdogTests {
     /// A store whose readers are all in use for ever, and whose probe answers when the test says.
     private struct BusyStore: StoreDecorator {
-        let inner: any TrackStore
+        let inner: any EngineStore
         let gate: Gate
 
         func passing<Value: Sendable>(
-            _ call: (any TrackStore) async throws(TrackStoreError) -> Value
+            _ call: (any EngineStore) async throws(TrackStoreError) -> Value
         ) async throws(TrackStoreError) -> Value {
             try? await Task.sleep(for: .seconds(3600))
             throw TrackStoreError(.busy, "every reader is in use")

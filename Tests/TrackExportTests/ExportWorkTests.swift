@@ -1,3 +1,4 @@
+import StoreRecords
 import Synchronization
 import Testing
 import TrackAnalysis
@@ -141,7 +142,7 @@ import TrackTestKit
 
     /// A store that cannot read a stretch.
     private struct RottenStore: StoreDecorator {
-        let inner: any TrackStore
+        let inner: any EngineStore
 
         func track(
             of entity: String, in service: ServiceID, from: Timestamp, through: Timestamp, limit: Int

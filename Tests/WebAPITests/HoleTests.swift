@@ -1,5 +1,6 @@
 import JSON
 import Logging
+import StoreRecords
 import Systemd
 import Testing
 import TrackModel
@@ -10,7 +11,7 @@ import TrackTestKit
 
 /// A store that cannot read the points of a stretch.
 private struct RottenStore: StoreDecorator {
-    let inner: any TrackStore
+    let inner: any EngineStore
     let rotten: ClosedRange<Timestamp>
 
     func track(

@@ -1,4 +1,5 @@
 import JSON
+import StoreRecords
 import Synchronization
 import Testing
 import TrackModel
@@ -244,7 +245,7 @@ import TrackTestKit
 
     /// Counts the readings under way, and holds each for some turns of the others.
     private final class CountingStore: StoreDecorator {
-        let inner: any TrackStore = TestStore()
+        let inner: any EngineStore = TestStore()
         let counts = Mutex((now: 0, most: 0))
 
         func track(

@@ -1,6 +1,7 @@
 import Geofencing
 import Ingest
 import JSON
+import StoreRecords
 import Testing
 import TrackModel
 import TrackStore
@@ -12,7 +13,7 @@ import TrackTestKit
 @Suite struct RottenFenceTests {
     /// Cannot read the fence 2.
     private struct RottenStore: StoreDecorator {
-        let inner: any TrackStore
+        let inner: any EngineStore
 
         func fences(
             in service: ServiceID, matching filter: FenceFilter, page: Page

@@ -32,7 +32,7 @@ private final class EchoEnrolments: EnrolmentResponder {
     ) async throws {
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-        let store = TestStore()
+        let store: any TrackStore = TestStore()
         let ingest = RunningIngest(store)
         defer { withExtendedLifetime(ingest) {} }
         let router = APIRouter(

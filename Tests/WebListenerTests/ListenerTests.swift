@@ -15,7 +15,7 @@ import WebAPI
 let accessKey = "demo-ak"
 
 /// The API of service 1, which one key opens and which has no entity.
-private func router(_ logger: Logger, _ counters: APICounters, _ store: TestStore) async throws -> (
+private func router(_ logger: Logger, _ counters: APICounters, _ store: any TrackStore) async throws -> (
     router: APIRouter, ingest: RunningIngest
 ) {
     let now = Timestamp(seconds: 1_772_677_900)
@@ -32,7 +32,7 @@ func withListener(
     limits: WebListener.Limits = WebListener.Limits(timeout: 120), identity: ServerIdentity? = nil,
     memory: RequestMemoryLimit = RequestMemoryLimit(), counters: WebCounters = WebCounters(),
     api: APICounters = APICounters(),
-    store: TestStore = TestStore(), files: String = "/nowhere",
+    store: any TrackStore = TestStore(), files: String = "/nowhere",
     _ body: @Sendable (Int) async throws -> Void
 ) async throws {
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
@@ -151,7 +151,7 @@ struct ListenerTests {
     }
 
     @Test func curlFetchesAFileAndGoesOnWithHalfOfIt() async throws {
-        let (directory, store) = (try TemporaryDirectory(), TestStore())
+        let (directory, store): (TemporaryDirectory, any TrackStore) = (try TemporaryDirectory(), TestStore())
         let (token, now) = (String(repeating: "a", count: 32), Timestamp(seconds: 1_772_677_900))
         let letters = (0..<300_000).map { index in UInt8(97 + index * 7 / 3 % 26) }
         let content = String(decoding: letters, as: UTF8.self)

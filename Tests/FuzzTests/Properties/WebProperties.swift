@@ -209,7 +209,7 @@ enum WebProperties {
         Task.detached {
             let result: Result<APIResponse, any Error>
             do {
-                let store = TestStore()
+                let store: any TrackStore = TestStore()
                 let service = try await store.createService(named: "demo", at: now)
                 try await store.addKey(AccessKey(key).hash, secret: secret, to: service.id, replacing: false, at: now)
                 let running = RunningIngest(store)

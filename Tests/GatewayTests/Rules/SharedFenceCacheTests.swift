@@ -1,6 +1,7 @@
 import FenceDelivery
 import Geodesy
 import Geofencing
+import StoreRecords
 import Synchronization
 import Testing
 import TrackModel
@@ -13,11 +14,11 @@ import TrackTestKit
 @Suite struct SharedFenceCacheTests {
     /// Counts the fences that the store hands out.
     private final class CountingStore: StoreDecorator {
-        let inner: any TrackStore
+        let inner: any EngineStore
         let fences = Mutex(0)
         let differences = Mutex(0)
 
-        init(_ inner: any TrackStore) { self.inner = inner }
+        init(_ inner: any EngineStore) { self.inner = inner }
 
         func readableFences(
             in service: ServiceID, matching filter: FenceFilter, page: Page

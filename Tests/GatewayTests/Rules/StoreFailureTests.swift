@@ -1,5 +1,6 @@
 import Ingest
 import Logging
+import StoreRecords
 import Synchronization
 import Testing
 import TrackModel
@@ -12,7 +13,7 @@ import TrackTestKit
 @Suite struct StoreFailureTests {
     /// Every call of a login, and what became of pushes, fails.
     private struct FailingStore: StoreDecorator {
-        let inner: any TrackStore
+        let inner: any EngineStore
         let error: TrackStoreError
 
         func keys(matching hash: AccessKeyHash) async throws(TrackStoreError) -> [AccessKeyRecord] { throw error }
@@ -127,12 +128,12 @@ import TrackTestKit
 
     /// Many messages are queued, so the feed is read 300 times without a pause.
     private final class BusyStore: StoreDecorator {
-        let inner: any TrackStore
+        let inner: any EngineStore
         private let reads = Mutex(0)
         /// At which reading keys were judged last.
         let judged = Mutex(0)
 
-        init(_ inner: any TrackStore) { self.inner = inner }
+        init(_ inner: any EngineStore) { self.inner = inner }
 
         func changes(
             of kinds: Set<StoreChange.Kind>, after cursor: StoreCursor?, at now: Timestamp, limit: Int

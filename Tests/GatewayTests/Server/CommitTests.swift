@@ -216,7 +216,7 @@ final class StoreBox {
         self.failures = failures
     }
 
-    func wrap() -> (any TrackStore) -> any TrackStore {
+    func wrap() -> (any EngineStore) -> any TrackStore {
         { inner in
             let gate = GateStore(inner, failures: self.failures)
             self.gate = gate

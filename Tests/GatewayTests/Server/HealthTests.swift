@@ -37,9 +37,9 @@ import TrackWire
 
     /// A desk whose store looks each time that the test says.
     private func writer() async throws -> (
-        writer: HealthReportWriter, store: TestStore, van: HealthNote, flush: () async -> Void
+        writer: HealthReportWriter, store: any TrackStore, van: HealthNote, flush: () async -> Void
     ) {
-        let store = TestStore()
+        let store: any TrackStore = TestStore()
         let service = try await store.createService(named: "fleet", numbered: nil, at: .at(0)).id
         try await store.addEntity(NewEntity(name: "van"), in: service, at: .at(0))
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -1,3 +1,4 @@
+import StoreRecords
 import Synchronization
 import Testing
 import TrackModel
@@ -63,7 +64,7 @@ import TrackWire
 
     /// The changes of fences stand on a damaged page.
     private struct DamagedStore: StoreDecorator {
-        let inner: any TrackStore
+        let inner: any EngineStore
 
         func changes(
             of kinds: Set<StoreChange.Kind>, after cursor: StoreCursor?, at now: Timestamp, limit: Int

@@ -23,7 +23,7 @@ struct Fixture {
 
     /// Runs `body` against a started gateway, and stops it in the end.
     static func run(
-        wrapping wrap: (any TrackStore) -> any TrackStore = { $0 },
+        wrapping wrap: (any EngineStore) -> any TrackStore = { $0 },
         configure: (inout GatewayConfiguration) -> Void = { _ in },
         limits: (inout IngestLimits) -> Void = { _ in },
         callHandler: GatewayCallHandler? = nil,
@@ -31,7 +31,7 @@ struct Fixture {
         log: any LogHandler = SwiftLogNoOpLogHandler(),
         _ body: (Fixture) async throws -> Void
     ) async throws {
-        let memory = TestStore()
+        let memory: any EngineStore = TestStore()
         let service = try await memory.createService(named: "test", at: now)
         try await memory.addKey(key.hash, secret: nil, to: service.id, replacing: false, at: now)
 

@@ -2,6 +2,7 @@ import Crypto
 import Enrolment
 import Foundation
 import JSON
+import StoreRecords
 import SwiftASN1
 import Synchronization
 import Testing
@@ -353,11 +354,11 @@ import X509
 
 /// From the first claim on the signer has no time.
 private final class BusyAfterClaim: StoreDecorator {
-    let inner: any TrackStore
+    let inner: any EngineStore
     private let signer: DeviceSigner
     private let claims = Counter()
 
-    init(_ inner: any TrackStore, _ signer: DeviceSigner) { (self.inner, self.signer) = (inner, signer) }
+    init(_ inner: any EngineStore, _ signer: DeviceSigner) { (self.inner, self.signer) = (inner, signer) }
 
     func claim(_ request: ClaimRequest, at now: Timestamp) async throws(TrackStoreError) -> ClaimOutcome {
         claims.add()
@@ -368,10 +369,10 @@ private final class BusyAfterClaim: StoreDecorator {
 
 /// Counts how often a token is looked for.
 private final class CountingTokenStore: StoreDecorator {
-    let inner: any TrackStore
+    let inner: any EngineStore
     private let counted = Counter()
 
-    init(_ inner: any TrackStore) { self.inner = inner }
+    init(_ inner: any EngineStore) { self.inner = inner }
 
     var lookups: Int { counted.value }
 

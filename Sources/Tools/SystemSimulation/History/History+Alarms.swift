@@ -229,7 +229,7 @@ extension History {
     }
 
     /// As the server's upkeep does.
-    func removeOldPushes(_ store: ObservedStore) async {
+    func removeOldPushes(_ store: any TrackStore) async {
         guard profile.hasPushes else { return }
         let time = Timestamp(milliseconds: serverTime - profile.pushLife)
         _ = try? await store.removePushes(before: time, limit: 1000)

@@ -3,6 +3,7 @@ internal import Ingest
 internal import Logging
 internal import NIOCore
 internal import SecureLink
+internal import StoreRecords
 internal import TrackModel
 internal import TrackStore
 internal import TrackTestKit

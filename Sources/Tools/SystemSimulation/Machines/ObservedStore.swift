@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import StoreRecords
 internal import TrackModel
 internal import TrackStore
 internal import TrackTestKit
@@ -6,7 +7,7 @@ internal import TrackTestKit
 /// The store as one process of the server sees it: slow, failing, and gone with the process or with the power; what it
 /// commits is watched.
 final class ObservedStore: StoreDecorator {
-    let inner: any TrackStore
+    let inner: any EngineStore
     private let watch: NIOLoopBound<StoreObserver>
     private let executor: StepExecutor
     private let sleep: @Sendable (Duration) async -> Void
@@ -14,7 +15,7 @@ final class ObservedStore: StoreDecorator {
     private let isJudges: Bool
 
     init(
-        _ inner: any TrackStore, watch: NIOLoopBound<StoreObserver>, executor: StepExecutor, isJudges: Bool = false,
+        _ inner: any EngineStore, watch: NIOLoopBound<StoreObserver>, executor: StepExecutor, isJudges: Bool = false,
         sleep: @escaping @Sendable (Duration) async -> Void
     ) {
         self.isJudges = isJudges
@@ -26,14 +27,14 @@ final class ObservedStore: StoreDecorator {
 
     /// Waits as the store is told to and makes the call; a dead process gets nothing done.
     func passing<Value: Sendable>(
-        _ call: (any TrackStore) async throws(TrackStoreError) -> Value
+        _ call: (any EngineStore) async throws(TrackStoreError) -> Value
     ) async throws(TrackStoreError) -> Value {
         try await passing(call) { _ in }
     }
 
     /// `note` hears of what was done, also when the caller gets an error instead.
     private func passing<Value: Sendable>(
-        _ call: (any TrackStore) async throws(TrackStoreError) -> Value, noting note: (Value) -> Void
+        _ call: (any EngineStore) async throws(TrackStoreError) -> Value, noting note: (Value) -> Void
     ) async throws(TrackStoreError) -> Value {
         watch.value.began()
         defer { watch.value.ended() }

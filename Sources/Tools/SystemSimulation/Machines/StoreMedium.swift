@@ -27,7 +27,7 @@ final class StoreMedium {
         path = "\(directory)/saker-simulation-\(UInt64.random(in: 0 ... .max))-\(seed)"
     }
 
-    func open() async throws -> any TrackStore {
+    func open() async throws -> any EngineStore {
         let place = try directory ?? makeDirectory("0")
         directory = place
         if losesPower, disk == nil { disk = StoreDisk(directory: place) }

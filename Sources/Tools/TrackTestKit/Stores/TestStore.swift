@@ -1,13 +1,14 @@
 import FoundationEssentials
 package import Ingest
 import Logging
+import StoreRecords
 package import TrackModel
 package import TrackStore
 import TrackStoreSQLite
 
 /// A store for one test: SQLite, as a server has it, on a file of its own that goes with this object.
 package final class TestStore: StoreDecorator {
-    package var inner: any TrackStore { store }
+    package var inner: any EngineStore { store }
     private let store: SQLiteTrackStore
     private let directory: String
 

@@ -1,3 +1,4 @@
+import StoreRecords
 import Synchronization
 package import TrackModel
 package import TrackStore
@@ -211,13 +212,13 @@ package final class GateStore: StoreDecorator {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    package let inner: any TrackStore
+    package let inner: any EngineStore
     private let state: Mutex<State>
     /// One element a transaction that has arrived at the gate: its number of batches.
     package let arrivals: AsyncStream<Int>
     private let arrived: AsyncStream<Int>.Continuation
 
-    package init(_ inner: any TrackStore, isOpen: Bool = false, failures: [TrackStoreError] = []) {
+    package init(_ inner: any EngineStore, isOpen: Bool = false, failures: [TrackStoreError] = []) {
         self.inner = inner
         state = Mutex(State(isOpen: isOpen, failures: failures))
         (arrivals, arrived) = AsyncStream.makeStream()
