@@ -69,7 +69,6 @@ extension Target.Dependency {
     static var nioEmbedded: Self { .product(name: "NIOEmbedded", package: "swift-nio") }
     static var nioHTTP1: Self { .product(name: "NIOHTTP1", package: "swift-nio") }
     static var nioPosix: Self { .product(name: "NIOPosix", package: "swift-nio") }
-    static var httpClient: Self { .product(name: "AsyncHTTPClient", package: "async-http-client") }
     static var nioSSL: Self { .product(name: "NIOSSL", package: "swift-nio-ssl") }
     static var nioTLS: Self { .product(name: "NIOTLS", package: "swift-nio") }
     static var protobuf: Self { .product(name: "SwiftProtobuf", package: "swift-protobuf") }
@@ -150,8 +149,8 @@ let server: [Target] = [
     .room("TrackAnalysis", in: "Server", "Geodesy", "TrackModel"),
     .room("RoadMatching", in: "Server", "Geodesy", "JSON", "TrackAnalysis", "TrackModel"),
     .room(
-        "RoadEngine", in: "Server", "MetricsText", "RoadMatching", "Systemd", "TrackAnalysis", "TrackModel", .log,
-        .nioCore, .nioHTTP1, .httpClient),
+        "RoadEngine", in: "Server", "HTTPExchange", "MetricsText", "RoadMatching", "SecureLink", "Systemd",
+        "TrackAnalysis", "TrackModel", .log, .nioCore, .nioPosix),
     .room("SQLDatabase", in: "Server", settings: unsafe, "CSQLite"),
     .room(
         "StoreRecords", in: "Server", "Geodesy", "Geofencing", "SQLDatabase", "TrackStore", "TrackModel", "TrackWire",
@@ -183,13 +182,13 @@ let server: [Target] = [
         "ServerRuntime", in: "Server", "ConnectionLimits", "AlarmCallbacks", "CClock", "ConfigurationFile",
         "Diagnosing",
         "DirectoryAccess", "Enrolment", "MetricsText", "FenceFiles", "FenceJudging", "Gateway", "GeoPackageFile",
-        "Geodesy", "Geofencing", "Ingest", "JSON", "RoadEngine", "RoadMatching", "SecureLink",
+        "Geodesy", "Geofencing", "HTTPExchange", "Ingest", "JSON", "RoadEngine", "RoadMatching", "SecureLink",
         "ServerIdentity", "Systemd", "StoreRecords", "Terminal", "TimeZones", "TrackExport", "TrackFiles", "TrackModel",
         "TrackStore",
         "TrackStoreSQLite",
         "WebAPI",
         "WebListener",
-        .log, .lifecycle, .signals, .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .httpClient, .crypto, .asn1, .x509),
+        .log, .lifecycle, .signals, .nioCore, .nioPosix, .crypto, .asn1, .x509),
 ]
 
 // MARK: - The command line, for agent and server
@@ -233,8 +232,8 @@ let programs: [Target] = [
 let tools: [Target] = [
     .room("DriveSimulation", in: "Tools", "Geodesy", "TrackModel"),
     .room(
-        "FleetSimulation", in: "Tools", "DriveSimulation", "Geodesy", "TrackModel", "TrackWire", .nioCore, .nioPosix,
-        .nioSSL, .nioTLS),
+        "FleetSimulation", in: "Tools", "DriveSimulation", "Geodesy", "SecureLink", "TrackModel", "TrackWire",
+        .nioCore, .nioPosix),
     // SQLite's own files on a disk that loses power.
     .room("StoreDisk", in: "Tools", "CSQLite"),
     // The whole system in virtual time: it may look into every room, and no program may depend on it.
@@ -255,8 +254,8 @@ let tools: [Target] = [
         "saker-bench", in: "Tools", "DriveSimulation", "FenceFiles", "Geodesy", "Geofencing", "TrackAnalysis",
         "DiskRing", "TrackFiles", "TrackModel", "TrackWire", .arguments),
     .program(
-        "saker-sim", in: "Tools", "ConfigurationFile", "DriveSimulation", "FleetSimulation", "Geodesy", "TrackFiles",
-        "TrackModel", .arguments),
+        "saker-sim", in: "Tools", "ConfigurationFile", "DriveSimulation", "FleetSimulation", "Geodesy", "SecureLink",
+        "TrackFiles", "TrackModel", .arguments),
 ]
 
 // MARK: - Tests: a folder each, of the same shape as the room's
@@ -356,7 +355,7 @@ let tests: [Target] = [
         .crypto, .asn1,
         .x509),
     .tests(of: "DriveSimulation", "Geodesy", "TrackModel", "saker-sim"),
-    .tests(of: "FleetSimulation", "ProgramTestKit", "TrackModel", "saker-server", "saker-sim"),
+    .tests(of: "FleetSimulation", "ProgramTestKit", "SecureLink", "TrackModel", "saker-server", "saker-sim"),
     .tests(
         of: "StoreDisk", "CSQLite", "StoreRecords", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit"),
     .tests(
@@ -406,7 +405,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: cLibraries + shared + agent + server + commandLine + programs + tools

@@ -19,7 +19,25 @@ import Testing
 
     private func answer(_ status: Int, _ body: String, _ headers: (String, String)...) -> HTTPAnswerReader.Action {
         .done(
-            HTTPAnswer(status: status, headers: headers.map { .init(name: $0, value: $1) }, body: Array(body.utf8)))
+            HTTPAnswer(status: status, headers: headers.map { HTTPHeader($0, $1) }, body: Array(body.utf8)))
+    }
+
+    /// Another request may follow only behind an answer whose end is known, and when the server keeps the connection.
+    @Test(
+        arguments: [
+            ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na", true),
+            ("HTTP/1.1 204 No\r\n\r\n", true),
+            (Self.chunked, true),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\naX", false),
+            ("HTTP/1.1 200 OK\r\nConnection: Close\r\nContent-Length: 1\r\n\r\na", false),
+            ("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\na", false),
+            ("HTTP/1.1 200 OK\r\n\r\na", false),
+        ])
+    func whoLeavesTheConnection(text: String, leaves: Bool) {
+        var reader = HTTPAnswerReader()
+        #expect(reader.isUntouched)
+        if reader.received(Array(text.utf8)) == .wait { _ = reader.ended(isWhole: true) }
+        #expect(reader.leavesConnection == leaves && !reader.isUntouched)
     }
 
     private static let chunked =

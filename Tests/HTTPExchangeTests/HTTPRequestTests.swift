@@ -30,11 +30,11 @@ import Testing
         let address = try HTTPAddress("https://a.example:8443/base/")
         let get = try HTTPRequest(.get, address, "/x?y=%20")
         #expect(
-            String(decoding: get.encoded, as: UTF8.self)
+            String(decoding: get.encoded(), as: UTF8.self)
                 == "GET /base/x?y=%20 HTTP/1.1\r\nHost: a.example:8443\r\nUser-Agent: saker\r\n"
                 + "Accept-Encoding: identity\r\nConnection: close\r\n\r\n")
         let post = try HTTPRequest(.post, address, "/x", contentType: "a/b", body: [1, 2])
-        #expect(post.encoded.suffix(42) == Array("Content-Type: a/b\r\nContent-Length: 2\r\n\r\n".utf8) + [1, 2])
+        #expect(post.encoded().suffix(42) == Array("Content-Type: a/b\r\nContent-Length: 2\r\n\r\n".utf8) + [1, 2])
     }
 
     @Test(arguments: ["x", "/a b", "/a\r\nX: 1", "/ü", ""])
@@ -44,5 +44,18 @@ import Testing
         #expect(throws: HTTPExchangeError(.address, "")) {
             try HTTPRequest(.post, address, "/", contentType: "a\r\nX: 1")
         }
+        for header in [("X", "1\r\nY: 2"), ("X: 1\r\nY", "2"), ("", "1"), ("X Y", "1"), ("X", "ü")] {
+            #expect(throws: HTTPExchangeError(.address, "")) {
+                try HTTPRequest(.get, address, "/", headers: [HTTPHeader(header.0, header.1)])
+            }
+        }
+    }
+
+    @Test func headersAndTheProgramAreInTheHead() throws {
+        let request = try HTTPRequest(
+            .get, HTTPAddress(host: "a", port: 443), "/", headers: [HTTPHeader("SignId", "b")], program: "p")
+        #expect(
+            String(decoding: request.encoded(keepsConnection: true), as: UTF8.self)
+                == "GET / HTTP/1.1\r\nHost: a\r\nUser-Agent: p\r\nAccept-Encoding: identity\r\nSignId: b\r\n\r\n")
     }
 }

@@ -33,15 +33,26 @@ package struct HTTPAnswerReader: Sendable {
     private var lineBytes = 0
     /// Bytes of the body before the piece that was kept last.
     private var bodyBefore = 0
+    /// The server does not say that it closes the connection.
+    private var isPersistent = false
 
     package init(limits: HTTPLimits = HTTPLimits()) { self.limits = limits }
+
+    /// Whether nothing of an answer has come.
+    var isUntouched: Bool { state == .statusLine && line.isEmpty && lineBytes == 0 }
+    /// Another request may follow on the connection: the answer said where it ends, and nothing came behind it. Known after `done`.
+    private(set) var leavesConnection = false
 
     /// Bytes of the connection. After `done` or `fail` further bytes change nothing.
     package mutating func received(_ bytes: [UInt8]) -> Action {
         var rest = bytes[...]
         do throws(HTTPExchangeError) {
             while !rest.isEmpty, state != .over {
-                if let answer = try take(&rest) { return finish(answer) }
+                let hasEnd = state != .bodyToTheEnd
+                if let answer = try take(&rest) {
+                    leavesConnection = hasEnd && rest.isEmpty && isPersistent
+                    return finish(answer)
+                }
             }
         } catch {
             state = .over
@@ -55,7 +66,7 @@ package struct HTTPAnswerReader: Sendable {
         switch state {
         case .over: return .wait
         case .bodyToTheEnd where isWhole: return finish(answer)
-        case .statusLine where line.isEmpty && lineBytes == 0:
+        case .statusLine where isUntouched:
             state = .over
             return .fail(HTTPExchangeError(.cut, "the connection ended without an answer"))
         default:
@@ -126,8 +137,12 @@ package struct HTTPAnswerReader: Sendable {
         switch state {
         case .statusLine:
             answer = HTTPAnswer(status: try Self.status(text))
+            isPersistent = text.hasPrefix("HTTP/1.1 ")
             state = .headers
-        case .headers where !text.isEmpty: answer.headers.append(try Self.header(text))
+        case .headers where !text.isEmpty:
+            let header = try Self.header(text)
+            answer.headers.append(header)
+            if header.name == "connection", header.value.lowercased().contains("close") { isPersistent = false }
         case .headers: return try headEnded()
         case .chunkSize:
             let size = try Self.chunkSize(text)
@@ -190,7 +205,7 @@ extension HTTPAnswerReader {
     }
 
     /// `Name: value`
-    static func header(_ line: String) throws(HTTPExchangeError) -> HTTPAnswer.Header {
+    static func header(_ line: String) throws(HTTPExchangeError) -> HTTPHeader {
         // A folded line begins with white space. RFC 9112 lets a reader refuse it.
         guard let colon = line.firstIndex(of: ":"), colon > line.startIndex,
             line[..<colon].utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
@@ -198,7 +213,7 @@ extension HTTPAnswerReader {
         let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
         let value = line[line.index(after: colon)...].drop(while: isSpace)
         let end = value.lastIndex { !isSpace($0) }.map { value.index(after: $0) } ?? value.startIndex
-        return .init(name: line[..<colon].lowercased(), value: String(value[..<end]))
+        return HTTPHeader(line[..<colon].lowercased(), String(value[..<end]))
     }
 
     /// `1a2b;extension`
@@ -225,13 +240,8 @@ package struct HTTPAnswer: Hashable, Sendable {
     /// 200...999; informal answers (1xx) never end an exchange.
     package var status: Int
     /// In their order, names in lower case, values without white space around them.
-    package var headers: [Header] = []
+    package var headers: [HTTPHeader] = []
     package var body: [UInt8] = []
-
-    package struct Header: Hashable, Sendable {
-        package let name: String
-        package let value: String
-    }
 
     /// The value of the first header of this name, which is in lower case.
     package subscript(_ name: String) -> String? { headers.first { $0.name == name }?.value }
@@ -239,18 +249,19 @@ package struct HTTPAnswer: Hashable, Sendable {
 
 /// What an exchange may cost. Every wait and every buffer has a limit.
 package struct HTTPLimits: Hashable, Sendable {
-    /// Seconds until a connection is there, with TLS: half for each of both.
-    package var connectSeconds: Int64
-    /// Seconds from the begin to the end of the answer.
-    package var totalSeconds: Int64
+    /// Until a connection is there, with TLS: half for each of both.
+    package var connect: Duration
+    /// From the begin to the end of the answer.
+    package var total: Duration
     /// Bytes of the answer's head, and of the lines between two chunks.
     package var headBytes: Int
     package var bodyBytes: Int
 
     package init(
-        connectSeconds: Int64 = 20, totalSeconds: Int64 = 60, headBytes: Int = 64 << 10, bodyBytes: Int = 1 << 20
+        connect: Duration = .seconds(20), total: Duration = .seconds(60), headBytes: Int = 64 << 10,
+        bodyBytes: Int = 1 << 20
     ) {
-        (self.connectSeconds, self.totalSeconds) = (connectSeconds, totalSeconds)
+        (self.connect, self.total) = (connect, total)
         (self.headBytes, self.bodyBytes) = (headBytes, bodyBytes)
     }
 }

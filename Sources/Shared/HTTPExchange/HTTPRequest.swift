@@ -1,4 +1,4 @@
-/// One request of HTTP/1.1. The connection ends after its answer.
+/// One request of HTTP/1.1.
 package struct HTTPRequest: Hashable, Sendable {
     package enum Method: String, Hashable, Sendable { case get = "GET", post = "POST" }
 
@@ -9,10 +9,15 @@ package struct HTTPRequest: Hashable, Sendable {
     /// Nil: the request has no body.
     package let contentType: String?
     package let body: [UInt8]
+    /// Beside those that every request has: `Host`, `User-Agent`, `Accept-Encoding`, `Connection`, and those of the body.
+    package let headers: [HTTPHeader]
+    /// Who asks, for `User-Agent`.
+    package let program: String
 
-    /// Throws `address` when `target` or `contentType` cannot stand in a request's head.
+    /// Throws `address` when `target`, `contentType` or a header cannot stand in a request's head.
     package init(
-        _ method: Method, _ address: HTTPAddress, _ target: String, contentType: String? = nil, body: [UInt8] = []
+        _ method: Method, _ address: HTTPAddress, _ target: String, contentType: String? = nil, body: [UInt8] = [],
+        headers: [HTTPHeader] = [], program: String = "saker"
     ) throws(HTTPExchangeError) {
         // Whatever is not printable could begin another line of the head.
         guard target.hasPrefix("/"), target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
@@ -21,19 +26,34 @@ package struct HTTPRequest: Hashable, Sendable {
         guard contentType?.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) != false else {
             throw HTTPExchangeError(.address, "a content type has only printable characters")
         }
+        guard
+            headers.allSatisfy({
+                !$0.name.isEmpty && $0.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x3A }
+                    && $0.value.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
+            })
+        else { throw HTTPExchangeError(.address, "a header has only printable characters") }
         (self.method, self.address, self.target) = (method, address, target)
-        (self.contentType, self.body) = (contentType, body)
+        (self.contentType, self.body, self.headers, self.program) = (contentType, body, headers, program)
     }
 
-    /// Head and body as they are sent.
-    package var encoded: [UInt8] {
+    /// Head and body as they are sent. `keepsConnection`: another request may follow on the connection.
+    package func encoded(keepsConnection: Bool = false) -> [UInt8] {
         var lines = [
-            "\(method.rawValue) \(address.path)\(target) HTTP/1.1", "Host: \(address.authority)", "User-Agent: saker",
-            "Accept-Encoding: identity", "Connection: close",
+            "\(method.rawValue) \(address.path)\(target) HTTP/1.1", "Host: \(address.authority)",
+            "User-Agent: \(program)", "Accept-Encoding: identity",
         ]
+        if !keepsConnection { lines.append("Connection: close") }
+        lines += headers.map { "\($0.name): \($0.value)" }
         if let contentType { lines += ["Content-Type: \(contentType)", "Content-Length: \(body.count)"] }
         return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body
     }
+}
+
+package struct HTTPHeader: Hashable, Sendable {
+    package let name: String
+    package let value: String
+
+    package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
 }
 
 /// An address of the form `https://host[:port][/path]`, taken apart.
@@ -111,6 +131,8 @@ package struct HTTPExchangeError: Error, Hashable, Sendable, CustomStringConvert
         case unreachable
         /// The time for the whole exchange is over.
         case timeout
+        /// The caller's task was cancelled.
+        case cancelled
         /// The server's certificate is not trusted, has another name, or is not valid now.
         case untrusted
         /// A file with authorities, or another setting, cannot be used.
@@ -126,10 +148,11 @@ package struct HTTPExchangeError: Error, Hashable, Sendable, CustomStringConvert
     package let code: Code
     /// For people; holds nothing of the request but its address.
     package let detail: String
+    /// The server has got nothing of the request, not even a connection: another address of the server may be tried.
+    package let isBeforeConnection: Bool
 
-    package init(_ code: Code, _ detail: String) {
-        self.code = code
-        self.detail = detail
+    package init(_ code: Code, _ detail: String, isBeforeConnection: Bool = false) {
+        (self.code, self.detail, self.isBeforeConnection) = (code, detail, isBeforeConnection)
     }
 
     package static func == (a: Self, b: Self) -> Bool { a.code == b.code }

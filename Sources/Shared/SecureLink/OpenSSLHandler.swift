@@ -83,6 +83,12 @@ final class OpenSSLHandler: ChannelDuplexHandler {
         return session.clientCertificate
     }
 
+    /// The certificate that the peer has shown, in DER; nil: none, or the handshake goes on.
+    var peerCertificate: [UInt8]? {
+        if case .handshaking = phase { return nil }
+        return session.peerCertificate
+    }
+
     func channelInactive(context: ChannelHandlerContext) {
         switch phase {
         case .idle, .handshaking: settle(.cutInHandshake(byServer: !isServer))

@@ -102,8 +102,11 @@ package enum SecureLink {
     /// `TCP_USER_TIMEOUT` of linux/tcp.h.
     private static let tcpUserTimeout: CInt = 18
 
-    private static func secure(
-        _ channel: any Channel, host: String, context: TLSContext, verificationTime: Int64?, limits: Limits,
+    /// As ``connect(to:port:on:context:verificationTime:limits:initializer:)`` on a TCP connection that the caller has made, and that
+    /// does not read by itself yet (`autoRead` is off). Call it on the loop of the channel.
+    package static func secure(
+        _ channel: any Channel, host: String, context: TLSContext, verificationTime: Int64? = nil,
+        limits: Limits = Limits(),
         initializer: @Sendable (any Channel) -> EventLoopFuture<Void>
     ) -> EventLoopFuture<any Channel> {
         let verified = channel.eventLoop.makePromise(of: TLSPeer.self)
@@ -156,6 +159,12 @@ extension SecureLink {
     /// loop of the channel.
     package static func clientCertificate(on channel: any Channel) -> TLSClientCertificate? {
         (try? channel.pipeline.syncOperations.handler(type: OpenSSLHandler.self))?.clientCertificate
+    }
+
+    /// The certificate that the peer of a secured channel has shown, in DER; nil: none, or the handshake goes on. Call it on the loop of
+    /// the channel.
+    package static func peerCertificate(on channel: any Channel) -> [UInt8]? {
+        (try? channel.pipeline.syncOperations.handler(type: OpenSSLHandler.self))?.peerCertificate
     }
 
     /// Closes a channel at once, secured or not: without a goodbye, and without waiting for anything. Call it on the loop of the channel.

@@ -9,6 +9,10 @@ package struct TLSClientOptions: Hashable, Sendable {
         case systemRoots
         /// Only the certificate authorities in this PEM file (one or several).
         case authorities(file: String)
+        /// Only the certificate authority with this certificate, in DER.
+        case authority([UInt8])
+        /// The distribution's certificate authorities, and those in this PEM file.
+        case systemRootsAnd(file: String)
         /// No authority: the key of one certificate that the server shows, its own or an authority's, must be one of
         /// ``TLSClientOptions/pins``. That certificate is trusted then, with what it has signed, and nothing else.
         ///
@@ -104,6 +108,9 @@ package struct TLSClientOptions: Hashable, Sendable {
     /// Whether a server that chooses no application protocol is refused. Web servers may choose none for HTTP/1.1.
     package var requiresApplicationProtocol: Bool
 
+    /// Whether a connection goes on with the session of an earlier one, which saves its certificates.
+    package var resumesSessions = true
+
     package init(
         trust: Trust = .systemRoots, pins: Set<PublicKeyPin> = [], serverName: String? = nil,
         clientCertificate: ClientCertificate? = nil, minimumVersion: MinimumTLS = .v13,
@@ -180,7 +187,10 @@ extension TLSClientOptions {
     /// The files that ``TLSContext`` reads for these options.
     package var files: [String] {
         var files: [String] = []
-        if case .authorities(let file) = trust { files.append(file) }
+        switch trust {
+        case .authorities(let file), .systemRootsAnd(let file): files.append(file)
+        case .systemRoots, .authority, .pinnedKeys: break
+        }
         if let certificate = clientCertificate {
             files.append(certificate.chainFile)
             if let next = certificate.nextChainFile { files.append(next) }

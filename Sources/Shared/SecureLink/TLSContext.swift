@@ -83,7 +83,7 @@ internal import TrackModel
     /// C.4).
     func resume(_ ssl: OpaquePointer, serverName: String) {
         let kept = resumption.withLock { kept -> Resumption? in
-            guard kept?.serverName == serverName else { return nil }
+            guard options.resumesSessions, kept?.serverName == serverName else { return nil }
             defer { kept = nil }
             return kept
         }
@@ -111,24 +111,49 @@ extension TLSContext {
     private static func loadTrust(_ options: TLSClientOptions, into context: OpaquePointer) throws(SecureLinkError) {
         OpenSSLErrorQueue.clear()
         switch options.trust {
-        case .systemRoots:
-            guard unsafe SSL_CTX_set_default_verify_paths(context) == 1 else {
-                throw SecureLinkError(
-                    .configuration,
-                    "the system's certificate authorities cannot be used: \(OpenSSLErrorQueue.drain().summary)")
-            }
-        case .authorities(let file):
-            try requireReadable(file, what: "authorities")
-            guard unsafe SSL_CTX_load_verify_file(context, file) == 1 else {
-                throw SecureLinkError(
-                    .configuration,
-                    "\(file.printable(limit: 200)) holds no PEM certificates: \(OpenSSLErrorQueue.drain().summary)")
-            }
+        case .systemRoots: unsafe try loadSystemRoots(into: context)
+        case .authorities(let file): unsafe try loadAuthorities(file, into: context)
+        case .authority(let certificate): unsafe try loadAuthority(certificate, into: context)
+        case .systemRootsAnd(let file):
+            unsafe try loadSystemRoots(into: context)
+            unsafe try loadAuthorities(file, into: context)
         case .pinnedKeys:
             guard !options.pins.isEmpty else {
                 throw SecureLinkError(
                     .configuration, "trust in pinned keys needs at least one pin, written sha256//BASE64")
             }
+        }
+    }
+
+    private static func loadSystemRoots(into context: OpaquePointer) throws(SecureLinkError) {
+        guard unsafe SSL_CTX_set_default_verify_paths(context) == 1 else {
+            throw SecureLinkError(
+                .configuration,
+                "the system's certificate authorities cannot be used: \(OpenSSLErrorQueue.drain().summary)")
+        }
+    }
+
+    private static func loadAuthority(_ encoded: [UInt8], into context: OpaquePointer) throws(SecureLinkError) {
+        let certificate: OpaquePointer? = unsafe encoded.withUnsafeBufferPointer { bytes in
+            var next = bytes.baseAddress
+            return unsafe d2i_X509(nil, &next, bytes.count)
+        }
+        defer { unsafe X509_free(certificate) }
+        guard let certificate = unsafe certificate,
+            unsafe X509_STORE_add_cert(SSL_CTX_get_cert_store(context), certificate) == 1
+        else {
+            throw SecureLinkError(
+                .configuration,
+                "the authority's certificate cannot be used: \(OpenSSLErrorQueue.drain().summary)")
+        }
+    }
+
+    private static func loadAuthorities(_ file: String, into context: OpaquePointer) throws(SecureLinkError) {
+        try requireReadable(file, what: "authorities")
+        guard unsafe SSL_CTX_load_verify_file(context, file) == 1 else {
+            throw SecureLinkError(
+                .configuration,
+                "\(file.printable(limit: 200)) holds no PEM certificates: \(OpenSSLErrorQueue.drain().summary)")
         }
     }
 

@@ -207,13 +207,19 @@ package struct TLSCertificates: Sendable {
 
     /// Each in DER.
     package var encoded: [[UInt8]] {
-        all.compactMap { certificate in
-            var bytes: UnsafeMutablePointer<UInt8>?
-            let count = unsafe i2d_X509(certificate.pointer, &bytes)
-            guard count > 0, let start = unsafe bytes else { return nil }
-            defer { unsafe CRYPTO_free(start, #file, #line) }
-            return unsafe Array(UnsafeBufferPointer(start: start, count: Int(count)))
-        }
+        all.compactMap { unsafe Self.encoded($0.pointer) }
+    }
+
+    /// The pin of the first one's key.
+    package var pin: PublicKeyPin? { all.first.flatMap { unsafe PublicKeyPin(of: $0.pointer) } }
+
+    /// One certificate in DER.
+    static func encoded(_ certificate: OpaquePointer) -> [UInt8]? {
+        var bytes: UnsafeMutablePointer<UInt8>?
+        let count = unsafe i2d_X509(certificate, &bytes)
+        guard count > 0, let start = unsafe bytes else { return nil }
+        defer { unsafe CRYPTO_free(start, #file, #line) }
+        return unsafe Array(UnsafeBufferPointer(start: start, count: Int(count)))
     }
 }
 

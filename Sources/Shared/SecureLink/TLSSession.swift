@@ -180,6 +180,10 @@ internal import NIOCore
         return unsafe TLSClientCertificate(certificate)
     }
 
+    var peerCertificate: [UInt8]? {
+        unsafe SSL_get0_peer_certificate(ssl).flatMap { unsafe TLSCertificates.encoded($0) }
+    }
+
     // MARK: - What OpenSSL calls
 
     /// Those that a server takes, by preference.

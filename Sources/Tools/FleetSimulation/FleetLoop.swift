@@ -1,6 +1,6 @@
 internal import NIOCore
 internal import NIOPosix
-internal import NIOSSL
+internal import SecureLink
 internal import TrackModel
 internal import TrackWire
 
@@ -33,7 +33,7 @@ final class FleetLoop {
     var counts = FleetCounts()
 
     private let eventLoop: any EventLoop
-    private let tls: NIOSSLContext
+    private let tls: TLSContext
     private let drives: [DriveFrames]
     private let numbers: [Int]
     /// Makes the stream ids of this run different from those of other runs.
@@ -56,7 +56,7 @@ final class FleetLoop {
     private static let progressTimeout = TimeAmount.seconds(45)
 
     init(
-        plan: FleetPlan, numbers: [Int], drives: [DriveFrames], tls: NIOSSLContext, run: UInt64,
+        plan: FleetPlan, numbers: [Int], drives: [DriveFrames], tls: TLSContext, run: UInt64,
         eventLoop: any EventLoop, connected: EventLoopPromise<Void>, finished: EventLoopPromise<Void>
     ) {
         self.plan = plan
@@ -114,28 +114,26 @@ final class FleetLoop {
     private func open(_ vehicle: FleetVehicle) {
         vehicles.append(vehicle)
         opening += 1
-        let (bound, tls) = (NIOLoopBound((vehicle, self), eventLoop: eventLoop), tls)
-        // A name is sent to the server and checked. Without a name the certificate must hold the address itself.
-        let name = plan.serverName ?? (plan.host.isNumericAddress ? nil : plan.host)
+        let (bound, tls, host) = (NIOLoopBound((vehicle, self), eventLoop: eventLoop), tls, plan.host)
         do {
             var bootstrap = ClientBootstrap(group: eventLoop)
                 .connectTimeout(.seconds(10))
                 .channelOption(.tcpOption(.tcp_nodelay), value: 1)
                 .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2048))
                 .channelOption(.maxMessagesPerRead, value: 1)
-                .channelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        let (vehicle, loop) = bound.value
-                        loop.channels.append(channel)
-                        let handler = try NIOSSLClientHandler(context: tls, serverHostname: name)
-                        try channel.pipeline.syncOperations.addHandlers([handler, vehicle])
-                    }
-                }
+                .channelOption(.autoRead, value: false)
             if !plan.sources.isEmpty {
                 let source = plan.sources[vehicle.number % plan.sources.count]
                 bootstrap = bootstrap.bind(to: try SocketAddress(ipAddress: source, port: 0))
             }
-            bootstrap.connect(host: plan.host, port: plan.port).whenFailure { error in
+            bootstrap.connect(host: host, port: plan.port).flatMap { channel in
+                bound.value.1.channels.append(channel)
+                return SecureLink.secure(channel, host: host, context: tls) { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(bound.value.0)
+                    }
+                }
+            }.whenFailure { error in
                 bound.value.1.fail(FleetError(.connection, "cannot connect: \(error)"))
             }
         } catch {
@@ -256,9 +254,4 @@ extension FleetPlan {
 
 extension TimeAmount {
     fileprivate var microseconds: UInt64 { UInt64(max(0, nanoseconds / 1000)) }
-}
-
-extension String {
-    /// An IPv4 or IPv6 address, not a name.
-    var isNumericAddress: Bool { (try? SocketAddress(ipAddress: self, port: 0)) != nil }
 }

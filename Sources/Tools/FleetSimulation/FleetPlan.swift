@@ -1,3 +1,4 @@
+package import SecureLink
 package import TrackModel
 
 /// What a fleet does, and to which server.
@@ -12,20 +13,11 @@ package struct FleetPlan: Sendable {
     }
 
     /// How the fleet judges the server's certificate.
-    package enum Trust: Sendable {
-        /// A file of PEM certificates.
-        case file(String)
-        /// One DER certificate.
-        case certificate([UInt8])
-        /// The system's authorities.
-        case system
-    }
-
     package var host: String
     package var port: Int
     /// The name in the server's certificate; nil when it equals the host.
     package var serverName: String?
-    package var trust: Trust
+    package var trust: TLSClientOptions.Trust
     package var service: Int64
     package var accessKey: String
     package var mode: Mode
@@ -58,7 +50,7 @@ package struct FleetPlan: Sendable {
     package var threads = 1
 
     package init(
-        host: String, port: Int, trust: Trust, service: Int64, accessKey: String, mode: Mode
+        host: String, port: Int, trust: TLSClientOptions.Trust, service: Int64, accessKey: String, mode: Mode
     ) {
         self.host = host
         self.port = port

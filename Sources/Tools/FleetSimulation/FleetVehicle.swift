@@ -1,5 +1,5 @@
 internal import NIOCore
-internal import NIOTLS
+internal import SecureLink
 internal import TrackModel
 internal import TrackWire
 
@@ -59,7 +59,7 @@ final class FleetVehicle: ChannelInboundHandler {
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        guard case .handshakeCompleted? = event as? TLSUserEvent, phase == .connecting else { return }
+        guard event is TLSPeer, phase == .connecting else { return }
         phase = .loggingIn
         send(loop.hello(of: self))
     }

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import NIOCore
 internal import NIOPosix
-internal import NIOSSL
+internal import SecureLink
 internal import TrackModel
 internal import TrackWire
 
@@ -16,7 +16,7 @@ package enum SimulatedFleet {
     ) async throws(FleetError) -> FleetReport {
         try plan.check()
         try raiseFileLimit(toHold: plan.vehicles + 256)
-        let tls = try context(plan.trust)
+        let tls = try context(of: plan)
         let drives = try DriveFrames.drives(for: plan, now: systemTime())
         let group = MultiThreadedEventLoopGroup(numberOfThreads: plan.threads)
         let result: Result<FleetReport, FleetError>
@@ -32,7 +32,7 @@ package enum SimulatedFleet {
     }
 
     private static func run(
-        _ plan: FleetPlan, _ drives: [DriveFrames], _ tls: NIOSSLContext, _ group: MultiThreadedEventLoopGroup,
+        _ plan: FleetPlan, _ drives: [DriveFrames], _ tls: TLSContext, _ group: MultiThreadedEventLoopGroup,
         _ progress: @Sendable (String) -> Void
     ) async throws -> FleetReport {
         let run = UInt64.random(in: .min ... .max)
@@ -137,19 +137,15 @@ package enum SimulatedFleet {
 
     private static func seconds(_ amount: TimeAmount) -> Double { max(1, Double(amount.nanoseconds)) / 1e9 }
 
-    private static func context(_ trust: FleetPlan.Trust) throws(FleetError) -> NIOSSLContext {
+    private static func context(of plan: FleetPlan) throws(FleetError) -> TLSContext {
+        var options = TLSClientOptions(
+            trust: plan.trust, serverName: plan.serverName, applicationProtocol: WireLimits.applicationProtocol)
+        // As vehicles that the server has never seen.
+        options.resumesSessions = false
         do {
-            var configuration = TLSConfiguration.makeClientConfiguration()
-            configuration.applicationProtocols = [WireLimits.applicationProtocol]
-            switch trust {
-            case .file(let path): configuration.trustRoots = .file(path)
-            case .certificate(let bytes):
-                configuration.trustRoots = .certificates([try NIOSSLCertificate(bytes: bytes, format: .der)])
-            case .system: configuration.trustRoots = .default
-            }
-            return try NIOSSLContext(configuration: configuration)
+            return try TLSContext(options)
         } catch {
-            throw FleetError(.plan, "the certificates to trust cannot be used: \(error)")
+            throw FleetError(.plan, "the certificates to trust cannot be used: \(error.detail)")
         }
     }
 

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import ConfigurationFile
 internal import FleetSimulation
 internal import Foundation
+internal import SecureLink
 internal import TrackModel
 
 /// `saker-sim fleet`: many vehicles on long connections, as load for a server.
@@ -111,7 +112,7 @@ struct FleetCommand: AsyncParsableCommand {
 
     /// The server's address and the fleet's credentials.
     private func target() throws -> FleetPlan {
-        let trust = ca.map(FleetPlan.Trust.file)
+        let trust = ca.map { TLSClientOptions.Trust.authorities(file: $0) }
         if let enroll {
             guard service == nil, ak == nil else {
                 throw ValidationError("--enroll holds service and key: give it, or --service and --ak")
@@ -122,13 +123,13 @@ struct FleetCommand: AsyncParsableCommand {
                     "the enrolment string has a token, and the vehicles of the fleet share an access key: make a line with "
                         + "saker-server key create --legacy-device")
             }
-            let known: FleetPlan.Trust
+            let known: TLSClientOptions.Trust
             switch string.trust {
-            case .system: known = .system
-            case .certificate(let der): known = .certificate(der)
+            case .system: known = .systemRoots
+            case .certificate(let der): known = .authority(der)
             case .pinnedKey:
                 guard ca != nil else { throw ValidationError("the enrolment string pins a key: give --ca as well") }
-                known = .system
+                known = .systemRoots
             }
             var plan = FleetPlan(
                 host: server?.host ?? string.host, port: Int(server?.port ?? string.port), trust: trust ?? known,
@@ -140,7 +141,7 @@ struct FleetCommand: AsyncParsableCommand {
             throw ValidationError("give --enroll, or --server, --service and --ak")
         }
         return FleetPlan(
-            host: server.host, port: Int(server.port), trust: trust ?? .system, service: service,
+            host: server.host, port: Int(server.port), trust: trust ?? .systemRoots, service: service,
             accessKey: try secret(in: ak, "the access key"), mode: mode)
     }
 

@@ -119,7 +119,7 @@ struct EnrolmentClient: Sendable {
                 on: MultiThreadedEventLoopGroup.singleton.next())
         } catch {
             switch error.code {
-            case .unreachable, .timeout, .cut:
+            case .unreachable, .timeout, .cut, .cancelled:
                 throw Trouble(
                     text: "the server cannot be reached at \(address): \(error.detail)", code: .unreachable,
                     canPass: true)

@@ -181,7 +181,7 @@ struct WebClient {
         case .tooLarge: CommandFailure(.failed, "\(server): \(error.detail)")
         case .address: CommandFailure(.usage, error.detail)
         case .configuration: CommandFailure(.failed, error.detail)
-        case .unreachable, .timeout, .cut:
+        case .unreachable, .timeout, .cut, .cancelled:
             CommandFailure(
                 .unreachable,
                 "the server cannot be reached at \(server): \(error.detail). Check the address and the network.")

@@ -1,12 +1,8 @@
 import AlarmCallbacks
-import AsyncHTTPClient
-import Glibc
+import HTTPExchange
 import NIOCore
-import NIOHTTP1
 import NIOPosix
-import NIOSSL
 import SecureLink
-import ServerIdentity
 import Synchronization
 import TrackModel
 import TrackStore
@@ -82,67 +78,56 @@ struct CallbackClient: Sendable {
         _ body: [UInt8], _ url: CallbackURL, _ secret: String, at address: String,
         until end: ContinuousClock.Instant
     ) async -> (CallbackAnswer, hasConnected: Bool) {
-        // The client must not ask for the address again: the answer could be another one.
-        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.dnsOverride = [url.host: address]
-        configuration.timeout = .init(connect: .seconds(4))
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.httpVersion = .http1Only
+        // Half of the time to connect is for TCP, half for TLS.
+        let limits = HTTPLimits(
+            connect: .seconds(8), total: end - ContinuousClock.now, bodyBytes: CallbackRules.answerBytes)
+        let security: TLSContext?
         do throws(ServerError) {
-            configuration.tlsConfiguration = try authorities.tls()
+            security = url.isSecure ? try authorities.tls() : nil
         } catch {
             return (.failed(error.detail), true)
         }
-        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        let result: (CallbackAnswer, Bool)
-        do {
-            let response = try await http.execute(
-                request(body, url, secret), deadline: .now() + .init(end - ContinuousClock.now))
-            let bytes = try await response.body.collect(upTo: CallbackRules.answerBytes)
-            let answer = CallbackAnswer(
-                status: Int(response.status.code), signID: response.headers.first(name: CallbackAnswer.signHeader),
-                body: Array(bytes.readableBytesView))
-            result = (answer, true)
+        do throws(HTTPExchangeError) {
+            // Connects to the address that was checked: the name could have another one when it is asked again.
+            let answer = try await HTTPExchange.run(
+                request(body, url, secret), at: address, security: security, limits: limits,
+                on: MultiThreadedEventLoopGroup.singleton.any())
+            return (
+                CallbackAnswer(
+                    status: answer.status, signID: answer[CallbackAnswer.signHeader.lowercased()], body: answer.body),
+                true
+            )
         } catch {
-            result = (.failed(Self.reason(error)), !Self.isBeforeConnection(error))
+            return (.failed(Self.reason(error)), !error.isBeforeConnection)
         }
-        try? await http.shutdown()
-        return result
     }
 
-    private func request(_ body: [UInt8], _ url: CallbackURL, _ secret: String) -> HTTPClientRequest {
-        var request = HTTPClientRequest(url: url.text)
+    private func request(
+        _ body: [UInt8], _ url: CallbackURL, _ secret: String
+    ) throws(HTTPExchangeError) -> HTTPRequest {
         let seconds = now().seconds
-        request.method = .POST
-        request.headers.add(name: "Content-Type", value: "application/json;charset=utf-8")
-        request.headers.add(name: "User-Agent", value: "saker-server")
-        request.headers.add(name: CallbackAnswer.signHeader, value: CallbackAnswer.signID)
-        request.headers.add(name: CallbackSignature.timeHeader, value: String(seconds))
-        request.headers.add(
-            name: CallbackSignature.header, value: CallbackSignature.value(of: body, at: seconds, secret: secret))
-        request.body = .bytes(ByteBuffer(bytes: body))
-        return request
-    }
-
-    private static func isBeforeConnection(_ error: any Error) -> Bool {
-        error is NIOConnectionError || error as? HTTPClientError == .connectTimeout
-            || (error as? IOError)?.errnoCode == ECONNREFUSED
+        return try HTTPRequest(
+            .post, HTTPAddress(isEncrypted: url.isSecure, host: url.host, port: url.port), url.path,
+            contentType: "application/json;charset=utf-8", body: body,
+            headers: [
+                HTTPHeader(CallbackAnswer.signHeader, CallbackAnswer.signID),
+                HTTPHeader(CallbackSignature.timeHeader, String(seconds)),
+                HTTPHeader(CallbackSignature.header, CallbackSignature.value(of: body, at: seconds, secret: secret)),
+            ], program: "saker-server")
     }
 
     /// Nothing of the answer itself: it is for logs and clients.
-    private static func reason(_ error: any Error) -> String {
-        switch error {
-        case is NIOTooManyBytesError: "its answer has more than \(CallbackRules.answerBytes) bytes"
-        case let error as IOError: "no connection: \(String(cString: strerror(error.errnoCode)))"
-        case let error as NIOConnectionError:
-            error.connectionErrors.compactMap { ($0.error as? IOError)?.errnoCode }.first
-                .map { "no connection: \(String(cString: strerror($0)))" } ?? "no connection"
-        case is NIOSSLError, is NIOSSLExtraError: "its certificate is not trusted, or it does not speak TLS as it must"
-        case let error as HTTPClientError where error == .connectTimeout: "no connection in time"
-        case let error as HTTPClientError where error == .deadlineExceeded: "it did not answer in time"
-        case let error as HTTPClientError where error == .remoteConnectionClosed: "it closed the connection"
-        case is CancellationError: "the request was broken off"
-        default: "the request failed"
+    private static func reason(_ error: HTTPExchangeError) -> String {
+        switch error.code {
+        case .tooLarge: "its answer has more than \(CallbackRules.answerBytes) bytes"
+        case .untrusted: "its certificate is not trusted, or it does not speak TLS as it must"
+        case .unreachable where error.isBeforeConnection: "no connection: \(error.detail)"
+        case .unreachable: "the connection failed"
+        case .timeout: "it did not answer in time"
+        case .cut: "it closed the connection"
+        case .notHTTP: "its answer is no HTTP/1.1"
+        case .cancelled: "the request was broken off"
+        case .address, .configuration: "the request failed"
         }
     }
 }
@@ -157,22 +142,16 @@ struct CallbackAuthorities: Hashable, Sendable {
     /// Reads the file anew: who replaces it need not restart the server.
     ///
     /// - Throws: ``ServerError`` when the file cannot be used; the sentence names it.
-    func tls() throws(ServerError) -> TLSConfiguration {
-        var configuration = TLSConfiguration.makeClientConfiguration()
-        guard let file else { return configuration }
-        let certificates: [NIOSSLCertificate]
-        do {
-            certificates = try ServerIdentity.certificates(file).encoded.map {
-                try NIOSSLCertificate(bytes: $0, format: .der)
-            }
+    func tls() throws(ServerError) -> TLSContext {
+        do throws(SecureLinkError) {
+            return try TLSContext(.web(file.map { .systemRootsAnd(file: $0) } ?? .systemRoots))
         } catch {
             throw ServerError(
                 .certificate,
-                "\(file) has no certificates that can be used: ca in [callbacks] must name a PEM file of authorities. "
-                    + ((error as? ServerIdentityError)?.detail ?? "\(error)"))
+                (file.map {
+                    "\($0) has no certificates that can be used: ca in [callbacks] must name a PEM file of authorities. "
+                } ?? "") + error.detail)
         }
-        configuration.additionalTrustRoots = [.certificates(certificates)]
-        return configuration
     }
 }
 

@@ -1,13 +1,11 @@
 import AlarmCallbacks
-import AsyncHTTPClient
 import Gateway
 import Glibc
+import HTTPExchange
 import JSON
 import MetricsText
 import NIOCore
-import NIOHTTP1
 import NIOPosix
-import NIOSSL
 import RoadEngine
 import RoadMatching
 import SecureLink
@@ -21,17 +19,17 @@ enum PortProbe {
     private static let timeout = TimeAmount.seconds(3)
 
     static func facts(_ configuration: ServerConfiguration) async -> [PortFacts] {
-        let leaf = try? ServerIdentity.certificates(configuration.tls.certificate).encoded.first
+        let file = try? ServerIdentity.certificates(configuration.tls.certificate)
         var ports: [PortFacts] = []
         let device = configuration.device
         ports.append(
             await port("[device] port", device.host, device.port) {
-                await secure($0, device.port, GatewayConfiguration.applicationProtocols, leaf)
+                await secure($0, device.port, GatewayConfiguration.applicationProtocols, file)
             })
         if let https = configuration.web.https {
             ports.append(
                 await port("[web] https_port", https.host, https.port) {
-                    await secure($0, https.port, WebListener.applicationProtocols, leaf)
+                    await secure($0, https.port, WebListener.applicationProtocols, file)
                 })
         }
         if let http = configuration.web.http {
@@ -78,71 +76,52 @@ enum PortProbe {
 
     // MARK: Who answers
 
+    /// Whoever has the key of the file's certificate is this server; which certificate it shows is compared then.
     private static func secure(
-        _ host: String, _ port: Int, _ protocols: [String], _ expected: [UInt8]?
+        _ host: String, _ port: Int, _ protocols: [String], _ file: TLSCertificates?
     ) async -> PortFacts.Found? {
+        var options = TLSClientOptions.web(.pinnedKeys, pins: Set([file?.pin ?? nobody].compactMap { $0 }))
+        options.applicationProtocol = protocols.first ?? options.applicationProtocol
         let loop = MultiThreadedEventLoopGroup.singleton.any()
-        let shown = loop.makePromise(of: [UInt8]?.self)
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.applicationProtocols = protocols
-        guard let context = try? NIOSSLContext(configuration: tls) else { return .stranger("no TLS") }
-        let bootstrap = ClientBootstrap(group: loop).connectTimeout(timeout).channelInitializer { channel in
-            channel.eventLoop.makeCompletedFuture {
-                let handler = try NIOSSLClientHandler(context: context, serverHostname: nil) { chain, verdict in
-                    // Its certificate is all that is asked for.
-                    shown.succeed(try? chain.first?.toDERBytes())
-                    verdict.succeed(NIOSSLVerificationResult.failed)
-                }
-                try channel.pipeline.syncOperations.addHandler(handler)
-            }
-        }
+        let limits = SecureLink.Limits(connect: timeout, handshake: timeout, goodbye: .milliseconds(200))
         do {
-            let channel = try await bootstrap.connect(host: host, port: port).get()
-            channel.closeFuture.whenComplete { _ in shown.succeed([UInt8]?.none) }
-            let end = loop.scheduleTask(in: timeout) { channel.close(promise: nil) }
-            let certificate = try? await shown.futureResult.get()
-            end.cancel()
+            let channel = try await SecureLink.connect(
+                to: host, port: port, on: loop, context: try TLSContext(options), limits: limits
+            ) { $0.eventLoop.makeSucceededVoidFuture() }.get()
+            let shown = try? await loop.submit { SecureLink.peerCertificate(on: channel) }.get()
             channel.close(promise: nil)
-            guard let certificate else { return .stranger("it does not speak TLS") }
-            return certificate == expected ? .ours : .otherCertificate
+            return shown == file?.encoded.first ? .ours : .otherCertificate
+        } catch let error as SecureLinkError {
+            switch error.code {
+            case .connectRefused, .connectTimeout, .networkUnreachable: return nil
+            case .pinMismatch: return .otherCertificate
+            // It has the key. Its names and dates are judged elsewhere.
+            case .certificateExpired, .certificateNotYetValid, .certificateWrongName, .certificateUntrusted:
+                return .ours
+            default: return .stranger("it does not speak TLS")
+            }
         } catch {
-            shown.succeed([UInt8]?.none)
-            return nil
+            return .stranger("it does not speak TLS")
         }
     }
+
+    /// The pin of no key.
+    private static let nobody = PublicKeyPin(digest: [UInt8](repeating: 0, count: 32))
 
     private static func plain(_ host: String, _ port: Int, _ path: String) async -> PortFacts.Found? {
-        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.timeout = .init(connect: timeout)
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.httpVersion = .http1Only
-        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        let found = await ask(http, host, port, path)
-        try? await http.shutdown()
-        return found
-    }
-
-    private static func ask(_ http: HTTPClient, _ host: String, _ port: Int, _ path: String) async -> PortFacts.Found? {
-        let name = host.contains(":") ? "[\(host)]" : host
-        do {
-            let response = try await http.execute(
-                HTTPClientRequest(url: "http://\(name):\(port)\(path)"), timeout: timeout)
-            let body = Array(try await response.body.collect(upTo: 4 << 20).readableBytesView)
-            let isMetrics = path == "/metrics" && body.starts(with: Array("# HELP saker_".utf8))
-            let isAPI = (try? JSONReader.value(of: body))?["status"]?.integerValue != nil
-            return response.status == .ok && (isMetrics || isAPI) ? .ours : .stranger("HTTP \(response.status.code)")
-        } catch let error as NIOConnectionError where error.connectionErrors.allSatisfy({ isRefusal($0.error) }) {
-            return nil
-        } catch let error as IOError where error.errnoCode == ECONNREFUSED {
-            return nil
-        } catch let error as HTTPClientError where error == .connectTimeout {
-            return nil
+        let limits = HTTPLimits(connect: .seconds(6), total: .seconds(3), bodyBytes: 4 << 20)
+        do throws(HTTPExchangeError) {
+            let request = try HTTPRequest(
+                .get, HTTPAddress(isEncrypted: false, host: host, port: port), path, program: "saker-server")
+            let answer = try await HTTPExchange.run(
+                request, security: nil, limits: limits, on: MultiThreadedEventLoopGroup.singleton.any())
+            let isMetrics = path == "/metrics" && answer.body.starts(with: Array("# HELP saker_".utf8))
+            let isAPI = (try? JSONReader.value(of: answer.body))?["status"]?.integerValue != nil
+            return answer.status == 200 && (isMetrics || isAPI) ? .ours : .stranger("HTTP \(answer.status)")
         } catch {
-            return .stranger("it does not speak HTTP")
+            return error.isBeforeConnection ? nil : .stranger("it does not speak HTTP")
         }
     }
-
-    private static func isRefusal(_ error: any Error) -> Bool { (error as? IOError)?.errnoCode == ECONNREFUSED }
 }
 
 /// Asks the road engine for its status, and for roads around the latest positions.
