@@ -74,7 +74,8 @@ package enum HTTPExchange {
                 HTTPExchangeError(.configuration, "nothing says whom to trust at \(address)"))
         }
         return SecureLink.connect(
-            to: place, port: address.port, on: loop, context: security, limits: linkLimits, initializer: initializer)
+            to: place, named: address.host, port: address.port, on: loop, context: security, limits: linkLimits,
+            initializer: initializer)
     }
 }
 

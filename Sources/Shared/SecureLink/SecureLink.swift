@@ -43,6 +43,7 @@ package enum SecureLink {
     ///
     /// - Parameters:
     ///   - host: a DNS name or an IP address, without brackets.
+    ///   - name: what the certificate must be for, when it is not `host`: `host` is an address of this name then.
     ///   - port: 1...65535.
     ///   - loop: one of a `MultiThreadedEventLoopGroup`'s.
     ///   - context: trust and identity; keep it for all connections to one server.
@@ -51,18 +52,19 @@ package enum SecureLink {
     ///   - initializer: called on `loop`, once, when TCP has connected.
     /// - Returns: the channel, secure and with the initializer's handlers in place.
     package static func connect(
-        to host: String, port: Int, on loop: any EventLoop, context: TLSContext, verificationTime: Int64? = nil,
-        limits: Limits = Limits(), initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+        to host: String, named name: String? = nil, port: Int, on loop: any EventLoop, context: TLSContext,
+        verificationTime: Int64? = nil, limits: Limits = Limits(),
+        initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) -> EventLoopFuture<any Channel> {
         open(to: host, port: port, on: loop, limits: limits).flatMap { channel in
             secure(
-                channel, host: host, context: context, verificationTime: verificationTime, limits: limits,
+                channel, host: name ?? host, context: context, verificationTime: verificationTime, limits: limits,
                 initializer: initializer)
         }
     }
 
     /// Connects without TLS, for an address of this machine; else as
-    /// ``connect(to:port:on:context:verificationTime:limits:initializer:)``.
+    /// ``connect(to:named:port:on:context:verificationTime:limits:initializer:)``.
     package static func connectPlainly(
         to host: String, port: Int, on loop: any EventLoop, limits: Limits = Limits(),
         initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
@@ -102,7 +104,7 @@ package enum SecureLink {
     /// `TCP_USER_TIMEOUT` of linux/tcp.h.
     private static let tcpUserTimeout: CInt = 18
 
-    /// As ``connect(to:port:on:context:verificationTime:limits:initializer:)`` on a TCP connection that the caller has made, and that
+    /// As ``connect(to:named:port:on:context:verificationTime:limits:initializer:)`` on a TCP connection that the caller has made, and that
     /// does not read by itself yet (`autoRead` is off). Call it on the loop of the channel.
     package static func secure(
         _ channel: any Channel, host: String, context: TLSContext, verificationTime: Int64? = nil,
