@@ -14,7 +14,7 @@ import Testing
         "Gateway/Connection/SessionJournal.swift": (2, "it is the budget; what was left out is said once a minute"),
         "Gateway/GatewayServer.swift": (2, "the server starts or stops"),
         "Gateway/HealthReportWriter.swift": (1, "the store begins to fail"),
-        "Gateway/Pushes/PushDispatcher.swift": (2, "the store fails; once a second at most"),
+        "Gateway/Pushes/PushOutcomeWriter.swift": (2, "the store fails; once a second at most"),
         "Ingest/ClockGuard.swift": (2, "the server's clock is wrong, or right again"),
         "Ingest/Fences/IngestFenceJudge+Output.swift": (2, "both have a budget"),
         "Ingest/Fences/IngestFenceJudge.swift": (

@@ -118,7 +118,7 @@ import TrackTestKit
         try await with(roads) { client in
             for _ in 0..<2 { #expect(await client.state() == .unavailable(.refused)) }
             for _ in 0..<2 { #expect(await client.state() == .unavailable(.open)) }
-            #expect(client.isOpen)
+            #expect(client.isFallingBack)
         }
     }
 

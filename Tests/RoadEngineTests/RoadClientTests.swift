@@ -79,9 +79,9 @@ import TrackTestKit
         let client = client(transport)
         // Each of them asks for the status, too.
         for _ in 0..<2 { #expect(await client.state() == .unavailable(.refused)) }
-        #expect(!client.isOpen)
+        #expect(!client.isFallingBack)
         #expect(await client.state() == .unavailable(.open))
-        #expect(client.isOpen)
+        #expect(client.isFallingBack)
         let calls = transport.requests.count
         #expect(calls == 5)
         #expect(await client.state() == .unavailable(.open))
@@ -92,7 +92,7 @@ import TrackTestKit
         isDead.withLock { $0 = false }
         clock.move(10_000)
         #expect(await client.state() == .used(matched: 1))
-        #expect(!client.isOpen)
+        #expect(!client.isFallingBack)
         #expect(client.counters.counts.calls[.refused] == 5)
     }
 
@@ -102,7 +102,7 @@ import TrackTestKit
                 request == .status ? MadeEngine().reply(to: request) : .nothingMatched
             })
         for _ in 0..<10 { #expect(await client.state() == .none) }
-        #expect(!client.isOpen)
+        #expect(!client.isFallingBack)
     }
 
     @Test func aHoleIsBridged() async {
@@ -156,7 +156,7 @@ import TrackTestKit
         for other in others { states.append(await other.value) }
         #expect(states.count { $0 == .unavailable(.busy) } == 6)
         #expect(states.count { $0 == .used(matched: 1) } == 65)
-        #expect(!client.isOpen)
+        #expect(!client.isFallingBack)
     }
 
     @Test func whoeverWaitsTooLongFallsBack() async {
@@ -177,7 +177,7 @@ import TrackTestKit
             asking.cancel()
             #expect(await asking.value == .unavailable(.timeout))
         }
-        #expect(!client.isOpen)
+        #expect(!client.isFallingBack)
     }
 }
 

@@ -185,7 +185,7 @@ struct ValhallaTests {
             #expect(match.state == .none && match.track.samples.map(\.sample) == drive.collapsed)
             let routes = await client.routes(match.track.length().interruptions, client.context())
             #expect(routes.state == .none && routes.answers.allSatisfy { $0 == nil })
-            #expect(!client.isOpen)
+            #expect(!client.isFallingBack)
         }
     }
 

@@ -23,7 +23,7 @@ package final class GatewayCore: Sendable {
     let registry: SessionRegistry
     /// How often vehicles have logged in.
     let logins: Mutex<LoginRates>
-    let pushDispatcher: PushDispatcher
+    let pushOutcomes: PushOutcomeWriter
     private let changes: StoreChangeFeed
     let clones: CloneEnforcement
     let health: HealthReportWriter
@@ -52,7 +52,7 @@ package final class GatewayCore: Sendable {
         logins = Mutex(LoginRates(limits))
         callShares = Mutex(CallShares(limits))
         self.ingest = ingest
-        pushDispatcher = PushDispatcher(
+        pushOutcomes = PushOutcomeWriter(
             store: store, registry: registry, counters: counters, sleep: tasks.sleep, logger: logger)
         let lines = SenderLog(logger)
         self.lines = lines
@@ -130,7 +130,7 @@ package final class GatewayCore: Sendable {
                     self.lines.tellLeftOut()
                 }
             }
-            await pushDispatcher.run()
+            await pushOutcomes.run()
             group.cancelAll()
         }
     }
@@ -139,7 +139,7 @@ package final class GatewayCore: Sendable {
     package func takeNothingMore() {
         census.close()
         for link in registry.links { link.perform { $0.drain() } }
-        pushDispatcher.finish()
+        pushOutcomes.finish()
     }
 
     /// Returns when every session has heard of ``takeNothingMore()`` and what they submitted is settled.

@@ -177,7 +177,7 @@ extension IngestWriter {
         }
         // What fails here fails again with the next batch, which tells it.
         guard let now = wanted else { return }
-        _ = try? await fenceJudge.hear()
+        _ = try? await fenceJudge.readChangedFences()
         await fenceJudge.tellUntold(at: now)
     }
 }

@@ -38,8 +38,8 @@ package final class RoadClient: Roads {
         var matches = RoadAnswerCache<MatchKey, ChunkMatch>(bytes: RoadClient.matchBytes)
         var routes = RoadAnswerCache<RouteKey, RouteAnswer>(bytes: RoadClient.routeBytes)
         /// The map's time; 0 before the engine told it.
-        var tiles: Int64 = 0
-        var tilesAsked: MonotonicTime?
+        var mapTime: Int64 = 0
+        var mapTimeAsked: MonotonicTime?
     }
 
     private let transport: any RoadTransport
@@ -59,7 +59,7 @@ package final class RoadClient: Roads {
     }
 
     /// Whether calls fall back at once because the engine is in trouble.
-    package var isOpen: Bool { state.withLock { $0.breaker.isOpen } }
+    package var isFallingBack: Bool { state.withLock { $0.breaker.isOpen } }
 
     /// Bytes of what is remembered, about.
     package var rememberedBytes: Int { state.withLock { $0.matches.bytes + $0.routes.bytes } }
@@ -85,21 +85,21 @@ package final class RoadClient: Roads {
             let track = TrackMatcher.track(plan, [])
             return RoadMatch(track, RoadsState(track, failures: []))
         }
-        let tiles = await tiles(context.deadlines)
+        let mapTime = await mapTime(context.deadlines)
         let outcomes = await inParallel(plan.chunks.count) { number in
-            await self.match(plan.samples(of: plan.chunks[number]), costing, tiles, context)
+            await self.match(plan.samples(of: plan.chunks[number]), costing, mapTime, context)
         }
         var track = TrackMatcher.track(plan, outcomes.map { try? $0.get() })
         var failures = outcomes.compactMap(\.failure)
-        failures += await bridge(&track, costing, tiles, context).filter(\.isTrouble)
+        failures += await bridge(&track, costing, mapTime, context).filter(\.isTrouble)
         counters.matched(track)
         return RoadMatch(track, RoadsState(track, failures: failures))
     }
 
     private func match(
-        _ samples: [TrackSample], _ costing: RoadCosting, _ tiles: Int64, _ context: RoadRequestContext
+        _ samples: [TrackSample], _ costing: RoadCosting, _ mapTime: Int64, _ context: RoadRequestContext
     ) async -> Result<ChunkMatch, RoadFailure> {
-        let key = MatchKey(owner: context.owner, samples, costing, tiles: tiles)
+        let key = MatchKey(owner: context.owner, samples, costing, tiles: mapTime)
         if let known = state.withLock({ $0.matches.value(key) }) {
             counters.remembered()
             return .success(known)
@@ -116,12 +116,12 @@ package final class RoadClient: Roads {
 
     /// Lays routes over holes of the path. Returns why calls gave nothing.
     private func bridge(
-        _ track: inout MatchedTrack, _ costing: RoadCosting, _ tiles: Int64, _ context: RoadRequestContext
+        _ track: inout MatchedTrack, _ costing: RoadCosting, _ mapTime: Int64, _ context: RoadRequestContext
     ) async -> [RoadFailure] {
         let bridges = Array(track.bridges.prefix(SupplementPlan.most))
         guard !bridges.isEmpty else { return [] }
         let outcomes = await inParallel(bridges.count) { number in
-            await self.route(bridges[number].request(costing), tiles, context.deadlines)
+            await self.route(bridges[number].request(costing), mapTime, context.deadlines)
         }
         for (bridge, outcome) in zip(bridges, outcomes) {
             if let route = try? outcome.get(), bridge.accepts(route, speedCap: context.speedCap) {
@@ -138,9 +138,9 @@ package final class RoadClient: Roads {
         let costing = RoadCosting.of(context.mode, driving: settings.driving)
         var answers = [RouteAnswer?](repeating: nil, count: interruptions.count)
         guard !plan.asked.isEmpty else { return RoadRoutes(answers, RoadsState(found: 0, asked: 0, failures: [])) }
-        let tiles = await tiles(context.deadlines)
+        let mapTime = await mapTime(context.deadlines)
         let outcomes = await inParallel(plan.asked.count) { number in
-            await self.route(plan.request(at: plan.asked[number], costing), tiles, context.deadlines)
+            await self.route(plan.request(at: plan.asked[number], costing), mapTime, context.deadlines)
         }
         var implausible = 0
         for (position, outcome) in zip(plan.asked, outcomes) {
@@ -155,9 +155,9 @@ package final class RoadClient: Roads {
     }
 
     private func route(
-        _ request: RoadRequest, _ tiles: Int64, _ deadlines: RoadDeadlines
+        _ request: RoadRequest, _ mapTime: Int64, _ deadlines: RoadDeadlines
     ) async -> Result<RouteAnswer, RoadFailure> {
-        let key = RouteKey(request, tiles: tiles)
+        let key = RouteKey(request, tiles: mapTime)
         if let known = state.withLock({ $0.routes.value(key) }) {
             counters.remembered()
             return .success(known)
@@ -174,25 +174,25 @@ package final class RoadClient: Roads {
     // MARK: The map
 
     /// The time of the engine's map: the last known one when the engine does not tell it now.
-    private func tiles(_ deadlines: RoadDeadlines) async -> Int64 {
+    private func mapTime(_ deadlines: RoadDeadlines) async -> Int64 {
         let time = now()
         let isDue = state.withLock { state in
-            guard state.tilesAsked.map({ time - $0 >= Self.mapAge }) ?? true else { return false }
+            guard state.mapTimeAsked.map({ time - $0 >= Self.mapAge }) ?? true else { return false }
             // One request asks; the others use what is known.
-            state.tilesAsked = time
+            state.mapTimeAsked = time
             return true
         }
-        guard isDue else { return state.withLock { $0.tiles } }
+        guard isDue else { return state.withLock { $0.mapTime } }
         let outcome = await call(.status, deadlines) { (reply) throws(RoadFailure) in
             try EngineStatus(reply)
         }
         return state.withLock { state in
             if let status = try? outcome.get() {
-                state.tiles = status.tilesModified
-            } else if state.tiles == 0 {
-                state.tilesAsked = nil
+                state.mapTime = status.tilesModified
+            } else if state.mapTime == 0 {
+                state.mapTimeAsked = nil
             }
-            return state.tiles
+            return state.mapTime
         }
     }
 
@@ -217,7 +217,7 @@ package final class RoadClient: Roads {
         guard await turns.take(within: end - now()) else { return .failure(.busy) }
         defer { turns.leave() }
         // The engine may have failed while this call waited for its turn.
-        guard !isOpen else { return .failure(.open) }
+        guard !isFallingBack else { return .failure(.open) }
         let start = now()
         guard let end = deadlines.deadline(at: start) else { return .failure(.timeout) }
         do throws(RoadFailure) {
@@ -270,8 +270,8 @@ package final class RoadClient: Roads {
             let time = now()
             state.withLock { state in
                 state.breaker.probeSucceeded()
-                state.tiles = status.tilesModified
-                state.tilesAsked = time
+                state.mapTime = status.tilesModified
+                state.mapTimeAsked = time
             }
         } catch {
             state.withLock { $0.breaker.probeFailed(at: now()) }

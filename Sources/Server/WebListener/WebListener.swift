@@ -119,7 +119,7 @@ package struct WebListener: Service {
                         maxHeaderFieldSize: limits.maximumHeaderBytes, maxHeaderListSize: limits.maximumHeaderBytes,
                         maxHeaderFieldCount: 100)))
             func guarded(_ base: some ServerChildChannel) -> any ServerChildChannel {
-                GuardedChannel(base: base, limits: limits.watch, gate: gate, memory: memory, counters: counters)
+                GuardedChannel(base: base, limits: limits.timeouts, gate: gate, memory: memory, counters: counters)
             }
             guard let identity else { return guarded(plain) }
             return guarded(SecureChannel(plain, identity))
@@ -206,7 +206,7 @@ private struct SecureChannel<Base: ServerChildChannel>: ServerChildChannel {
 
 extension WebListener.Limits {
     /// An answer that takes four times as long as a client may take is not waited for.
-    var watch: ConnectionTimeouts.Limits {
+    var timeouts: ConnectionTimeouts.Limits {
         ConnectionTimeouts.Limits(
             client: .seconds(timeout), answer: .seconds(4 * timeout), parting: .seconds(min(timeout, 5)),
             requestsAhead: 32)

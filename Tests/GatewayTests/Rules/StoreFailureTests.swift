@@ -70,12 +70,12 @@ import TrackTestKit
 
     @Test func outcomesOfPushesThatTheStoreDoesNotTakeAreCountedAndSaidOnce() async throws {
         let counters = GatewayCounters()
-        let dispatcher = PushDispatcher(
+        let dispatcher = PushOutcomeWriter(
             store: store(.corrupt), registry: SessionRegistry(), counters: counters, sleep: { _ in }, logger: logger())
         for id in UInt64(1)...3 {
             let settlement = PushSettlement(id: id, outcome: .acknowledged, time: Fixture.now)
             let service = try #require(ServiceID(rawValue: 1))
-            dispatcher.settle([PushDispatcher.Outcome(service: service, entity: "car", settlement: settlement)])
+            dispatcher.settle([PushOutcomeWriter.Outcome(service: service, entity: "car", settlement: settlement)])
         }
         dispatcher.finish()
         await dispatcher.run()

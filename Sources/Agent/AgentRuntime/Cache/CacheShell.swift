@@ -110,7 +110,7 @@ final class CacheShell {
 
     // MARK: The link's operations
 
-    /// The server has everything of a stream through a number.
+    /// A login has told through which number the server has a stream: reading begins behind it.
     func confirm(_ id: LinkID, storedThrough: UInt64, of stream: StreamID?) {
         let now = context.now
         let isAccepted = onDisk { cache in
@@ -150,7 +150,7 @@ final class CacheShell {
         }
     }
 
-    /// The server owns everything of a stream through a number.
+    /// A batch was acknowledged: points of the stream through this number may be deleted.
     func acknowledge(through sequence: UInt64, of stream: StreamID) {
         let now = context.now
         // When the disk's queue is full the acknowledgement is forgotten: the server recognises the points that come again.

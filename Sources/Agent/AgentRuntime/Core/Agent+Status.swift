@@ -150,7 +150,7 @@ extension Agent {
 
     /// Points that are lost now. The bound of the cache loses some at a time: without a connection it will do so again.
     private func loss(_ now: MonotonicTime) -> TrackedFacts.Loss? {
-        if let refusing = link.watch.refusing {
+        if let refusing = link.linkLog.refusing {
             return .init(reason: "the server refuses them (\(refusing.reason))", since: refusing.since)
         }
         let recent = now + -gathering.points.timeout

@@ -20,7 +20,7 @@ final class SecureConnector: LinkConnector {
     /// Grows with each reload: what a look at the files of former options finds does not count.
     private var generation = 0
     private var isLooking = false
-    private var watch: KernelEvents?
+    private var fileEvents: KernelEvents?
     private var deliver: (CertificateReload) -> Void = { _ in }
     private let files = DispatchQueue(label: "io.saker.certificates")
     /// Where a refused PIN is noted; nil notes none.
@@ -89,7 +89,7 @@ final class SecureConnector: LinkConnector {
     func watch(on loop: any EventLoop, log: Logger, deliver: @escaping (CertificateReload) -> Void) {
         self.deliver = deliver
         let own = NIOLoopBound(self, eventLoop: loop)
-        watch = FileWatch.start(on: loop, log: log) { [unowned self] in
+        fileEvents = FileWatch.start(on: loop, log: log) { [unowned self] in
             look(on: loop).whenComplete { _ in own.value.rewatch() }
         }
         rewatch()
@@ -97,14 +97,14 @@ final class SecureConnector: LinkConnector {
     }
 
     func stopWatching() {
-        watch?.stop()
-        watch = nil
+        fileEvents?.stop()
+        fileEvents = nil
         deliver = { _ in }
     }
 
     /// Directories may have been made, or links have been set, since.
     private func rewatch() {
-        guard let descriptor = watch?.descriptor, descriptor >= 0 else { return }
+        guard let descriptor = fileEvents?.descriptor, descriptor >= 0 else { return }
         let paths = options.files
         files.async { FileWatch.add(paths, to: descriptor) }
     }

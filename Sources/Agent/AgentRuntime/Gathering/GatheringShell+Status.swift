@@ -10,20 +10,20 @@ internal import TrackModel
 extension GatheringShell {
     /// Whether fixes become points.
     var isSampling: Bool { entity != nil }
-    var feedState: FeedState { watch.state }
+    var feedState: FeedState { feedLog.state }
     /// What is wrong with the receiver's dates; nil: nothing, or no fixes come.
     var dateTrouble: DateTrouble? { dates.trouble }
     /// Milliseconds since the newest fix; nil: there was none.
-    var fixAge: Int64? { watch.fix.map { max(0, context.now - $0.arrival) } }
+    var fixAge: Int64? { feedLog.fix.map { max(0, context.now - $0.arrival) } }
     /// No points although they are wanted; nil while they are made.
     var silence: PointProgressMonitor.Silence? { points.silence(now: context.now) }
     /// Milliseconds since the receiver sent anything.
     var unheard: Int64 { max(0, context.now - receiverHeard) }
-    var feedStatus: FeedStatus { watch.report(now: context.now) }
+    var feedStatus: FeedStatus { feedLog.report(now: context.now) }
 
     /// `isWanted`: somebody has told the agent to gather; the service knows.
     func status(isWanted: Bool) -> GatherStatus {
-        let state: GatherStatus.State = isWanted ? (watch.state == .fix ? .gathering : .waiting) : .stopped
+        let state: GatherStatus.State = isWanted ? (feedLog.state == .fix ? .gathering : .waiting) : .stopped
         return GatherStatus(
             state: state, since: since.milliseconds, lastPointTime: lastPointTime?.milliseconds,
             parkedSince: entity == nil ? nil : sampler.parkedSince?.milliseconds,

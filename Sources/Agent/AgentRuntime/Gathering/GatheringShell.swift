@@ -51,7 +51,7 @@ final class GatheringShell {
     private var feed: (any OpenFeed)?
     /// Counts the feeds that were opened: an event of a feed that was closed since is ignored.
     private var generation = 0
-    private(set) var watch: FeedLog
+    private(set) var feedLog: FeedLog
 
     private var assembler = EpochAssembler()
     private var time: TimeGuard
@@ -107,7 +107,7 @@ final class GatheringShell {
         let age = stopped.map { max(0, context.systemTime.milliseconds &- $0.milliseconds) } ?? 0
         notGatheringSince = context.now + -age
         since = context.systemTime
-        watch = FeedLog(gnss, since: context.systemTime)
+        feedLog = FeedLog(gnss, since: context.systemTime)
     }
 
     // MARK: The feed
@@ -149,8 +149,8 @@ final class GatheringShell {
     /// False when nothing changed.
     @discardableResult
     private func changed(to state: FeedState) -> Bool {
-        let before = watch.state
-        guard watch.change(state, at: context.systemTime) else { return false }
+        let before = feedLog.state
+        guard feedLog.change(state, at: context.systemTime) else { return false }
         let now = context.now
         if case .noDevice = state, before == .fix || before == .noFix {
             // A receiver that was pulled out is missed only when it should have sent something. That gpsd itself went is known
@@ -174,7 +174,7 @@ final class GatheringShell {
         guard (new.host, new.port, new.device ?? "") != (old.host, old.port, old.device ?? "") else { return }
         let wasWanted = isFeedWanted
         closeFeed()
-        watch = FeedLog(new, since: context.systemTime)
+        feedLog = FeedLog(new, since: context.systemTime)
         if wasWanted { openFeed() }
     }
 
@@ -184,7 +184,7 @@ final class GatheringShell {
         case .report(let report):
             tell(.reportArrived)
             receiverHeard = context.now
-            if let device = report.device { watch.device = device }
+            if let device = report.device { feedLog.device = device }
             let before = assembler.counters
             if let epoch = assembler.report(report, at: reading) { take(epoch) }
             if report.mode >= 2, assembler.counters.unusable != before.unusable {
@@ -216,7 +216,7 @@ final class GatheringShell {
         switch verdict {
         case .dated(let fix, let beginsAnew):
             if beginsAnew { beginAnew() }
-            watch.fix = (fix, context.now)
+            feedLog.fix = (fix, context.now)
             if !fix.isClockTime { tell(.fixArrived(fix.time)) }
             if let entity { take(fix, entity) }
         case .notLater: pass(epoch, over: .notLater)
@@ -246,7 +246,7 @@ final class GatheringShell {
 
     /// A fix whose time cannot be believed.
     private func pass(_ epoch: Epoch, over reason: Sampler.SkipReason) {
-        watch.fix = (epoch.fix, context.now)
+        feedLog.fix = (epoch.fix, context.now)
         guard entity != nil else { return }
         _ = sampler.skip(reason)
         perform(points.skipped(reason, now: context.now))

@@ -47,7 +47,7 @@ extension LinkShell {
 
 // The link's part of the status and of the metrics.
 extension LinkShell {
-    var state: LinkState { watch.state }
+    var state: LinkState { linkLog.state }
     /// Milliseconds that the server's clock was ahead of this machine's at the last login; negative: behind.
     var serverClockDifference: Int64? { capabilities.clockDifference }
     /// The end of this agent's certificate, seconds since 1970 UTC; nil: it has none, or does not know.
@@ -55,11 +55,11 @@ extension LinkShell {
     /// When the server was told of the vehicle's health last.
     var healthToldTime: SystemTime? { health.toldTime }
     /// Seconds without a session, 0 with one; nil: none is wanted.
-    var silence: Int64? { watch.silence(now: context.now) }
+    var silence: Int64? { linkLog.silence(now: context.now) }
     /// The time by which the vehicle's own certificate has ended or not; nil while no clock can be believed.
     var believedTime: Timestamp? { trust.believedTime }
     /// What keeps the vehicle from a session until a person helps.
-    var refusal: (trouble: LinkTrouble, since: MonotonicTime)? { watch.refusal }
+    var refusal: (trouble: LinkTrouble, since: MonotonicTime)? { linkLog.refusal }
     /// Whether the server has let this vehicle in since the agent started.
     var hasHadSession: Bool { machine.counters.sessions > 0 }
     /// Of the login.
@@ -69,7 +69,7 @@ extension LinkShell {
     var limits: UplinkLimits { machine.limits ?? UplinkLimits() }
 
     var status: LinkStatus {
-        watch.status(server: "\(server.host):\(server.port)", attempts: machine.counters.attemptsSinceLogin)
+        linkLog.status(server: "\(server.host):\(server.port)", attempts: machine.counters.attemptsSinceLogin)
     }
 
     func count(in counters: inout AgentCounters) {
@@ -89,7 +89,7 @@ extension LinkShell {
             page.add(AgentMetrics.linkState, status.state == state, state.rawValue)
         }
         let counters = machine.counters
-        page.add(AgentMetrics.offline, watch.offlineSeconds(now: context.now))
+        page.add(AgentMetrics.offline, linkLog.offlineSeconds(now: context.now))
         page.add(AgentMetrics.attempts, counters.attempts)
         page.add(AgentMetrics.sessions, counters.sessions)
         page.add(AgentMetrics.refusals, counters.refusals)

@@ -24,7 +24,7 @@ final class LinkShell {
         self?.said(event, id)
     }
     private(set) lazy var trust = LinkTrust(context) { [weak self] in self?.trustChanged() }
-    private(set) var watch: LinkLog
+    private(set) var linkLog: LinkLog
     /// Batches that were read and not yet sent.
     private var prepared: [ReadID: PreparedUpload] = [:]
     /// The entity of the login.
@@ -57,7 +57,7 @@ final class LinkShell {
         self.health = health
         self.tell = tell
         timers = ShellTimers(context)
-        watch = LinkLog(since: context.systemTime)
+        linkLog = LinkLog(since: context.systemTime)
     }
 
     // MARK: Wanted or not
@@ -65,7 +65,7 @@ final class LinkShell {
     /// Watches the files of certificates and keys.
     func watchCertificates() {
         connector.watch(on: context.loop, log: context.log) { [weak self] certificateReload in
-            if case .replaced = certificateReload { self?.watch.forgetRefusal() }
+            if case .replaced = certificateReload { self?.linkLog.forgetRefusal() }
             self?.trust.certificatesChanged(certificateReload)
             self?.healthMayHaveChanged()
         }
@@ -131,7 +131,7 @@ final class LinkShell {
     func reconfigure(_ newServer: AgentConfiguration.Server, _ newLogin: AgentLogin) {
         let isAnother = newServer != server || newLogin != login
         (server, login) = (newServer, newLogin)
-        if isAnother { watch.forgetRefusal() }
+        if isAnother { linkLog.forgetRefusal() }
         perform(
             isAnother ? machine.configurationChanged(now: context.now) : machine.trustChanged(now: context.now))
         // The certificate may be another one, too.
@@ -150,7 +150,7 @@ final class LinkShell {
 
     /// A connection that failed for its certificates may succeed now.
     private func trustChanged() {
-        watch.timeHasChanged()
+        linkLog.timeHasChanged()
         perform(machine.trustChanged(now: context.now))
         healthMayHaveChanged()
     }
@@ -298,10 +298,10 @@ final class LinkShell {
     }
 
     private func changed(to state: LinkState) {
-        let hadSession = watch.session != nil
-        let isNew = watch.change(state, now: context.now, at: context.systemTime)
+        let hadSession = linkLog.session != nil
+        let isNew = linkLog.change(state, now: context.now, at: context.systemTime)
         context.log.tell(
-            state, isNew: isNew, hadSession: hadSession, session: watch.session, entity: entity,
+            state, isNew: isNew, hadSession: hadSession, session: linkLog.session, entity: entity,
             server: "\(server.host):\(server.port)")
         trust.follow(state)
         tell(.stateChanged(state))
@@ -313,7 +313,7 @@ final class LinkShell {
         let now = context.now
         switch event {
         case .transportStands: perform(machine.transportConnected(id, now: now))
-        case .secured(let encryption): watch.encryption = encryption
+        case .secured(let encryption): linkLog.encryption = encryption
         case .connected: perform(machine.connected(id, now: now))
         case .failed(let error, let judged):
             perform(machine.connectFailed(id, trust.trouble(error, judged, certificateEnd: certificateEnd), now: now))
@@ -362,7 +362,7 @@ final class LinkShell {
     }
 
     private func received(_ welcome: Welcome, _ id: LinkID) {
-        watch.session = String(welcome.session)
+        linkLog.session = String(welcome.session)
         capabilities = ServerCapabilities(welcome, at: context.systemTime)
         health.loggedIn()
         tell(.welcomed(welcome.trackColumns, serverTime: welcome.serverTime))
@@ -377,7 +377,7 @@ final class LinkShell {
     }
 
     private func noteRefused(_ acknowledgement: UploadAck) {
-        watch.answered(refusing: (acknowledgement.refused.first?.reason).map { "\($0)" }, now: context.now)
+        linkLog.answered(refusing: (acknowledgement.refused.first?.reason).map { "\($0)" }, now: context.now)
         guard let first = acknowledgement.refused.first else { return }
         refused.count += UInt64(acknowledgement.refused.count)
         refused.forDate += UInt64(acknowledgement.refused.count { $0.wrongDate })

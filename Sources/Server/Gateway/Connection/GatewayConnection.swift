@@ -220,7 +220,7 @@ final class GatewayConnection: ChannelDuplexHandler {
                 tell { machine, now, _ in machine.fencesLoaded(answer, now: now) }
             }
         case .sendFences: sendFences()
-        case .settlePushes(let outcomes): core.pushDispatcher.settle(outcomes)
+        case .settlePushes(let outcomes): core.pushOutcomes.settle(outcomes)
         case .send(let frame): send(frame)
         case .sendPush(let push):
             guard context?.channel.isWritable == true else { return }

@@ -305,7 +305,7 @@ struct OpenSession: Hashable {
     /// An event of the pushes.
     mutating func inPushes(_ clock: Timestamp, _ event: (inout PushMachine) -> [PushMachine.Action]) -> SessionStep {
         var actions: [SessionMachine.Action] = []
-        var outcomes: [PushDispatcher.Outcome] = []
+        var outcomes: [PushOutcomeWriter.Outcome] = []
         for action in event(&pushes) {
             switch action {
             case .load(let cursor, let limit): actions.append(.loadPushes(after: cursor, limit: limit))
@@ -314,7 +314,7 @@ struct OpenSession: Hashable {
                 let isKnown = outcome == .acknowledged
                 actions.append(.note(isKnown ? .pushAcknowledged : .pushGivenUp(id: push.id, type: push.type)))
                 outcomes.append(
-                    PushDispatcher.Outcome(
+                    PushOutcomeWriter.Outcome(
                         service: rules.service, entity: rules.entity,
                         settlement: PushSettlement(id: push.id, outcome: outcome, time: clock)))
             case .setTimer(let milliseconds): actions.append(.setTimer(.pushes, milliseconds: milliseconds))

@@ -34,7 +34,7 @@ extension SessionMachine {
         /// Send `nextFences` while the channel is writable, and again when it becomes writable.
         case sendFences
         /// Tell the store, and the entity's other sessions.
-        case settlePushes([PushDispatcher.Outcome])
+        case settlePushes([PushOutcomeWriter.Outcome])
         case send(ServerFrame)
         /// Send and count the push, but only while the channel is writable: pushes that an agent does not read must not
         /// pile up here. The next attempt sends the push.

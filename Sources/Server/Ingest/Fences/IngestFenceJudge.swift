@@ -110,11 +110,11 @@ actor IngestFenceJudge {
     private func read(for batches: [IngestBatch]) async throws(TrackStoreError) {
         let ids = Set(batches.map(\.service))
         for attempt in 1...Self.tries {
-            _ = try await hear()
+            _ = try await readChangedFences()
             for id in ids where services[id] == nil { try await load(id) }
             guard try await meet(batches), attempt < Self.tries else { return }
             // A change that was read already also invalidates an entity's own fences.
-            guard try await hear() else { return }
+            guard try await readChangedFences() else { return }
         }
     }
 
@@ -136,7 +136,7 @@ actor IngestFenceJudge {
             let key = EntityKey(service: judged.batch.service, name: judged.batch.entity)
             switch outcome {
             case .stored(_, let version):
-                remember(judged.state, version, of: key, unlessPointless: judged.batch)
+                remember(judged.state, version, of: key, unlessWithoutPoints: judged.batch)
                 alarms += judged.batch.alarms.count
                 spend(judged, of: key)
             case .stale(let version, let bytes): remember(read(bytes, of: key), version, of: key)
@@ -149,7 +149,7 @@ actor IngestFenceJudge {
     }
 
     private func remember(
-        _ state: JudgedState?, _ version: Int64, of key: EntityKey, unlessPointless batch: IngestBatch? = nil
+        _ state: JudgedState?, _ version: Int64, of key: EntityKey, unlessWithoutPoints batch: IngestBatch? = nil
     ) {
         if state == nil, batch?.points.isEmpty ?? false { return }
         entities[key]?.state = state.map { ($0, version) }
@@ -171,7 +171,7 @@ actor IngestFenceJudge {
 
     /// Reads the fences of services before their first batch comes, as long as they are not more than `most` in all.
     func prepare(_ ids: [ServiceID], atMost most: Int) async throws(TrackStoreError) {
-        _ = try await hear()
+        _ = try await readChangedFences()
         var count = 0
         for id in ids where services[id] == nil {
             let everyones = FenceFilter(watch: .everyone)
@@ -182,7 +182,7 @@ actor IngestFenceJudge {
     }
 
     /// Reads the changes of fences: the next batch is judged by them. False: there were none.
-    func hear() async throws(TrackStoreError) -> Bool {
+    func readChangedFences() async throws(TrackStoreError) -> Bool {
         var hasHeard = false
         while true {
             // No key is asked for, so the time does not matter.

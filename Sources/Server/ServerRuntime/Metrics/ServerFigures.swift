@@ -183,7 +183,7 @@ final class ServerFigures: Sendable {
             page.add(ServerMetrics.roadCalls, failures.reduce(0) { $0 + (counts.calls[$1] ?? 0) }, name)
         }
         page.add(ServerMetrics.roadCallDurations, counts.durations)
-        page.add(ServerMetrics.roadsOpen, roads.isOpen)
+        page.add(ServerMetrics.roadsOpen, roads.isFallingBack)
         page.add(ServerMetrics.roadPoints, counts.onRoads, "matched")
         page.add(ServerMetrics.roadPoints, counts.offRoads, "unmatched")
         page.add(ServerMetrics.rememberedRoads, counts.remembered)

@@ -30,7 +30,8 @@ package struct IngestBatch: Hashable, Sendable {
     package var followsBatch: Bool
     /// The entity's fence state after these points; nil: it stays as it is. The store does not look into it.
     package var fences: [UInt8]?
-    /// The pushes that these points cause: stored with the points, or not at all. Queued at `received`.
+    /// The pushes that these points cause beside those of their alarms, which ``alarms`` has: stored with the points, or not at all.
+    /// Queued at `received`.
     package var pushes: [CausedPush]
     /// The alarms that these points cause: stored with the points, or not at all. Received at `received`.
     package var alarms: [CausedAlarm]

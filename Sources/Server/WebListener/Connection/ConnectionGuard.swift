@@ -31,7 +31,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private let gate: WebConnectionGate
     private let memory: RequestMemoryLimit
     private let counters: WebCounters
-    private var watch: ConnectionTimeouts
+    private var timeouts: ConnectionTimeouts
     private var hasKey = false
     /// The client sends its body only after `100 Continue`.
     private var isExpecting = false
@@ -49,7 +49,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         self.gate = gate
         self.memory = memory
         self.counters = counters
-        watch = ConnectionTimeouts(limits, at: .now())
+        timeouts = ConnectionTimeouts(limits, at: .now())
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -71,23 +71,23 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     /// Bytes came from the wire. False: the connection must drop them.
     func arrived(_ bytes: Int) -> Bool {
-        guard !watch.isOver, let context else { return false }
+        guard !timeouts.isOver, let context else { return false }
         // Bytes that are only skipped take no memory.
-        guard watch.wait != .rest else { return true }
-        if !memory.take(bytes, for: context.channel) { perform(watch.giveUp(.memory)) }
-        return !watch.isOver
+        guard timeouts.wait != .rest else { return true }
+        if !memory.take(bytes, for: context.channel) { perform(timeouts.giveUp(.memory)) }
+        return !timeouts.isOver
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !watch.isOver else { return }
+        guard !timeouts.isOver else { return }
         var part = unwrapInboundIn(data)
         switch part {
         case .head(var head):
             line?.requestBegan()
             head.uri = OriginForm.of(head.uri)
             part = .head(head)
-            perform(watch.head(at: .now()))
-            guard !watch.isOver else { return }
+            perform(timeouts.head(at: .now()))
+            guard !timeouts.isOver else { return }
             isExpecting =
                 head.version == .http1_1
                 && head.headers[canonicalForm: "expect"].contains { $0.lowercased() == "100-continue" }
@@ -95,7 +95,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         case .end:
             isExpecting = false
             line?.requestEnded()
-            watch.end(at: .now())
+            timeouts.end(at: .now())
         }
         settle()
         context.fireChannelRead(wrapInboundOut(part))
@@ -103,32 +103,32 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         // Half a body must not be taken for a whole one.
-        if case ChannelEvent.inputClosed? = event as? ChannelEvent, !watch.isComplete {
+        if case ChannelEvent.inputClosed? = event as? ChannelEvent, !timeouts.isComplete {
             context.fireErrorCaught(Incomplete())
         }
         context.fireUserInboundEventTriggered(event)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        if !watch.isComplete { context.fireErrorCaught(Incomplete()) }
+        if !timeouts.isComplete { context.fireErrorCaught(Incomplete()) }
         context.fireChannelInactive()
     }
 
     // MARK: Out
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        guard !watch.isOver else {
+        guard !timeouts.isOver else {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
         }
         let taken = promise ?? context.eventLoop.makePromise()
-        watch.wrote(at: .now())
+        timeouts.wrote(at: .now())
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
         taken.futureResult.whenComplete { _ in bound.value.took() }
         switch unwrapOutboundIn(data) {
         case .head(var head):
             // Its body was not asked for, and what comes next is not known to be it.
-            if isExpecting, watch.isNextIncomplete { head.headers.replaceOrAdd(name: "Connection", value: "close") }
+            if isExpecting, timeouts.isNextIncomplete { head.headers.replaceOrAdd(name: "Connection", value: "close") }
             context.write(wrapOutboundOut(.head(head)), promise: taken)
         case .body: context.write(data, promise: taken)
         case .end: end(context, data, taken)
@@ -137,9 +137,9 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     private func end(_ context: ChannelHandlerContext, _ data: NIOAny, _ promise: EventLoopPromise<Void>) {
-        let isLast = isExpecting && watch.isNextIncomplete
-        memory.giveBack(1, of: watch.requests, for: context.channel)
-        watch.answered(at: .now())
+        let isLast = isExpecting && timeouts.isNextIncomplete
+        memory.giveBack(1, of: timeouts.requests, for: context.channel)
+        timeouts.answered(at: .now())
         context.write(data, promise: promise)
         if isLast { part(context, after: promise.futureResult) }
     }
@@ -151,7 +151,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     private func took() {
-        watch.took(at: .now())
+        timeouts.took(at: .now())
         settle()
     }
 
@@ -162,18 +162,18 @@ final class ConnectionGuard: ChannelDuplexHandler {
         }
         switch event {
         case .bodyWanted:
-            guard isExpecting, watch.isNextIncomplete, !watch.isOver else { break }
+            guard isExpecting, timeouts.isNextIncomplete, !timeouts.isOver else { break }
             isExpecting = false
             let head = HTTPResponseHead(version: .http1_1, status: .continue)
             context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
         case .keyShown:
             hasKey = true
-            if !memory.becameKnown(context.channel) { perform(watch.giveUp(.memory)) }
+            if !memory.becameKnown(context.channel) { perform(timeouts.giveUp(.memory)) }
         case .answerMade(let bytes):
-            if !memory.take(bytes, for: context.channel) { perform(watch.giveUp(.memory)) }
+            if !memory.take(bytes, for: context.channel) { perform(timeouts.giveUp(.memory)) }
         case .giveUp(let reason):
             // The client may have been asked for its body while the refusal was on its way.
-            if !watch.isOver { perform(watch.giveUp(reason)) }
+            if !timeouts.isOver { perform(timeouts.giveUp(reason)) }
         }
         settle()
         promise?.succeed()
@@ -185,8 +185,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
         guard let action, let context else { return }
         switch action {
         case .close(let reason):
-            if !watch.isOver { counters.ended(reason) }
-            watch.refused(at: .now())
+            if !timeouts.isOver { counters.ended(reason) }
+            timeouts.refused(at: .now())
             memory.leave(context.channel)
             meter?.close()
         case .refuse(let reason):
@@ -215,11 +215,11 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     /// Ends this half. A client that still sends would lose the last answer if its half ended too.
     private func part(_ context: ChannelHandlerContext, after sent: EventLoopFuture<Void>) {
-        watch.refused(at: .now())
+        timeouts.refused(at: .now())
         memory.leave(context.channel)
         isParting = true
         // The bytes of the request are freed.
-        if !watch.isComplete { context.fireErrorCaught(Incomplete()) }
+        if !timeouts.isComplete { context.fireErrorCaught(Incomplete()) }
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         sent.whenComplete { _ in bound.value.close(mode: .output, promise: nil) }
         context.flush()
@@ -230,20 +230,20 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     private func settle() {
         guard let context else { return }
-        gate.note(context.channel, !hasKey ? .stranger : watch.wait == .request ? .resting : .busy)
+        gate.note(context.channel, !hasKey ? .stranger : timeouts.wait == .request ? .resting : .busy)
         watchTheClock()
     }
 
     /// One timer, which is set again when it fires too early: most deadlines only move on.
     private func watchTheClock() {
         guard let context else { return }
-        let deadline = watch.deadline
+        let deadline = timeouts.deadline
         if alarm != nil, alarmTime <= deadline { return }
         alarm?.cancel()
         alarmTime = deadline
         alarm = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [self] in
             alarm = nil
-            if let action = watch.check(at: .now()) { perform(action) }
+            if let action = timeouts.check(at: .now()) { perform(action) }
             settle()
         }
     }

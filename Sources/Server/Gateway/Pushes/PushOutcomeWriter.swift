@@ -4,7 +4,7 @@ import TrackModel
 import TrackStore
 
 /// Notes in the store what became of the messages of all sessions: the outcomes of many sessions go into one transaction.
-final class PushDispatcher: Sendable {
+final class PushOutcomeWriter: Sendable {
     struct Outcome: Hashable, Sendable {
         let service: ServiceID
         let entity: String
