@@ -1,3 +1,4 @@
+import Dispatch
 import FoundationEssentials
 package import Ingest
 import Logging
@@ -33,8 +34,11 @@ package final class TestStore: StoreDecorator {
     }
 
     deinit {
-        try? store.close()
-        try? FileManager.default.removeItem(atPath: directory)
+        // The work of a call holds this object, so the last reference may go on a queue of the store, which cannot wait for itself.
+        DispatchQueue.global().async { [store, directory] in
+            try? store.close()
+            try? FileManager.default.removeItem(atPath: directory)
+        }
     }
 
     private static func file(_ directory: String) -> String { directory + "/store.sqlite" }
