@@ -108,12 +108,12 @@ let package = Package(
         .room(
             "TrackTestKit", in: "Tools",
             [
-                "AgentControl", "Geodesy", "Geofencing", "Ingest", "JSON", "TrackModel", "DiskRing", "TrackStore",
-                "TrackStoreSQLite", "Varlink", .log, .nioCore,
+                "AgentControl", "Geodesy", "Geofencing", "Ingest", "JSON", "SQLDatabase", "StoreRecords", "TrackModel",
+                "DiskRing", "TrackStore", "TrackStoreSQLite", "Varlink", .log, .nioCore,
             ],
             only: [
                 "Deadline.swift", "DiskNode.swift", "DiskSimulation.swift", "SampleAgent.swift",
-                "Stores/StoreDecorator.swift", "Stores/StoreDecorator+Fences.swift", "Stores/TestStore.swift",
+                "Stores/StoreDecorator.swift", "Stores/TestStore.swift",
             ]),
         .target(
             name: "Terminal", dependencies: ["TrackModel"], path: "Rooms/Shared/Terminal", sources: ["TextFold.swift"],
