@@ -51,6 +51,19 @@ extension FenceCommandTests {
         try await agent.stop()
     }
 
+    /// Others are told who are named, and at most a hundred.
+    @Test(arguments: [["--watch-all"], [], (0...100).flatMap { ["--watch", "van_\($0)"] }])
+    func othersWhoAreNotNamedHearNothing(_ watch: [String]) async throws {
+        let agent = try await ScriptedServer.start(answers())
+        let result = try await SakerProgram.run(
+            ["fence", "add", "circle", "--at", "40,116", "--radius", "50", "--remote", "enter", "--report"] + watch
+                + ["--socket", agent.path])
+        #expect(
+            result.status == 2 && result.errors.contains("--remote tells its enter to the entities that --watch names"))
+        #expect(try await agent.asked.isEmpty)
+        try await agent.stop()
+    }
+
     /// The server tells others what a vehicle reports, and nobody else does.
     @Test func anEditCannotTakeTheReportFromWhatOthersShouldHear() async throws {
         var shown = Self.depot.objectValue ?? [:]

@@ -64,6 +64,27 @@ import Testing
         try await agent.stop()
     }
 
+    /// The status of the fences has a state of its own.
+    @Test(arguments: [("durable", 0), ("failing", 1)] as [(String, Int32)])
+    func aChangeOfFencesWaitsForASlowDisk(_ end: String, _ code: Int32) async throws {
+        func status(_ state: String) -> ScriptedAgent.Answer {
+            .reply([
+                "status": [
+                    "remembered": ["state": "durable"], "fences": ["remembered": ["state": .string(state)]],
+                ]
+            ])
+        }
+        let agent = try await ScriptedServer.start([
+            "CreateFence": .reply(["fence_id": 15, "revision": 1, "code": 0, "durable": false]),
+            "GetStatus": .turns([status("writing"), status("writing"), status(end)]),
+        ])
+        let result = try await agent.saker("fence", "add", "circle", "--at", "40,116", "--radius", "50")
+        #expect(
+            result.status == code && result.errors.contains("not on the disk yet") == (code == 1), "\(result.errors)")
+        #expect(try await agent.asked.count == 4)
+        try await agent.stop()
+    }
+
     @Test func aNameThatTheVehicleCannotHaveStopsNothing() async throws {
         let (result, asked) = try await run([Self.refused])
         #expect(result.status == 1 && result.errors.contains("another device is van_09 already"))

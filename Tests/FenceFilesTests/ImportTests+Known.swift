@@ -41,6 +41,17 @@ extension ImportTests {
         #expect(unknown.removals.isEmpty && unknown.held == 2 && unknown.unchanged == 1)
     }
 
+    /// Null says nothing, as in requests.
+    @Test(arguments: [[:], ["rule": ["enter"]], ["watch": .null]] as [[String: JSONValue]])
+    func aFenceThatNamesNobodyWatchesWhomFencesUsuallyWatch(_ fence: [String: JSONValue]) throws {
+        var options = ImportOptions(file: "a")
+        options.usualWatch = .everyone
+        options.buffer = 50
+        var importer = FenceImport(options, existing: [], at: time(200))
+        try importer.add(point(1, "a", ["fence": .object(fence)]))
+        #expect(try importer.finished().additions.map(\.watch) == [.everyone])
+    }
+
     /// An export of these very fences is no second set of them.
     @Test func anOwnExportMakesNoFenceTwice() throws {
         var fences = try applied(

@@ -52,7 +52,7 @@ import Testing
         defer { source.end() }
         let gpsd = try fleet.startGPSD(source: source.address)
         let agent = try fleet.startAgent()
-        try DoctorVisit(fleet).expect("fix", "failed", "says nothing", remedy: "antenna")
+        try DoctorVisit(fleet).expect("fix", "failed", "says nothing", remedy: "cable and power")
         source.resume()
         try waitUntil("gpsd knows the receiver", within: 300) { source.sent > 10 }
         try DoctorVisit(fleet).expect("fix", "failed", "reports and has no fix", remedy: "cgps -s")

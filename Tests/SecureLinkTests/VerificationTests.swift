@@ -57,6 +57,28 @@ private let summer2020: Int64 = 1_593_561_600
         }
     }
 
+    @Test func anAuthorityMayBeGivenByItsCertificateOrBesideTheSystems() async throws {
+        let pem = Command.text(of: workshop.authority.certificate)
+        let encoded = try #require(TLSCertificates(pem: Array(pem.utf8)).encoded.first)
+        let stranger = try Workshop()
+        for trust in [.authority(encoded), .systemRootsAnd(file: workshop.authority.certificate)]
+            as [TLSClientOptions.Trust]
+        {
+            let options = TLSClientOptions(trust: trust)
+            try await withServer(workshop.issue("good")) { (server) async throws -> Void in
+                #expect(try await TestLink.failure(server, options) == nil)
+            }
+            try await withServer(stranger.issue("bad")) { (server) async throws -> Void in
+                #expect(try await TestLink.failure(server, options)?.code == .certificateUntrusted)
+            }
+        }
+        for trust in [.authority([]), .authority([0x30, 0]), .systemRootsAnd(file: workshop.directory + "/none")]
+            as [TLSClientOptions.Trust]
+        {
+            #expect(throws: SecureLinkError(.configuration, "")) { try TLSContext(TLSClientOptions(trust: trust)) }
+        }
+    }
+
     @Test func anotherServerNameMayBeRequired() async throws {
         try await withServer(workshop.issue("elsewhere", names: "DNS:track.example")) { (server) async throws -> Void in
             var options = ours

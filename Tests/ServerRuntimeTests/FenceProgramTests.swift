@@ -1,6 +1,7 @@
 import Foundation
 import ProgramTestKit
 import Testing
+import TrackStore
 
 @testable import ServerRuntime
 
@@ -21,6 +22,16 @@ struct FenceProgramTests {
         try #require(made.status == 0, "\(made.errors)")
     }
 
+    private func have(_ entities: String...) async throws {
+        let file = try ServerConfiguration.load(path: home + "/server.toml").store
+        let store = try await StoreFactory.openForCommand(file).store
+        let service = try #require(try await store.services().first?.id)
+        for name in entities {
+            try await store.addEntity(NewEntity(name: name), in: service, at: SystemClock.now())
+        }
+        try await store.close()
+    }
+
     private func file(_ name: String, _ text: String) throws -> String {
         let path = directory.path + "/" + name
         try text.write(toFile: path, atomically: true, encoding: .utf8)
@@ -31,13 +42,15 @@ struct FenceProgramTests {
 
     @Test func aFenceIsMadeChangedAndDeleted() async throws {
         try await begin()
+        try await have("van", "bus")
         let circle = try await fence(
             "add", "circle", "1", "--at", "-54.8,-68.3", "--radius", "50.5", "--name", "Ushuaia", "--stay", "60",
-            "--floor", "3", "--watch-all", "--action", "enter={\"gate\":3}", "--remote", "enter", "--speed-limit", "36",
+            "--floor", "3", "--watch", "van", "--watch", "bus", "--action", "enter={\"gate\":3}", "--remote", "enter",
+            "--speed-limit", "36",
             "--window", "mon-fri 08:00-18:00", "--zone", "-03:00")
         #expect(circle.status == 0 && circle.output == "Made fence 1 'Ushuaia'.\n", "\(circle.errors)")
         let text = try await shown("1")
-        #expect(text.contains("circle of 50.5 m") && text.contains("everyone"), "\(text)")
+        #expect(text.contains("circle of 50.5 m") && text.contains("bus") && text.contains("van"), "\(text)")
         for part in [
             "Fence 1 'Ushuaia', revision 1", "place     -54.800000, -68.300000\n", "floor     3\n",
             #"on enter  {"gate":3}, told to the others, too"#, "stay after 60 s, over 36 km/h\n",
@@ -59,7 +72,7 @@ struct FenceProgramTests {
         #expect(
             cells == [
                 ["NUMBER", "NAME", "SHAPE", "TELLS", "WATCHES", "GROUP", "CHANGED"],
-                ["1", "Ushuaia", "circle of 50.5 m", "enter, exit, stay 60 s, over 36 km/h", "everyone"],
+                ["1", "Ushuaia", "circle of 50.5 m", "enter, exit, stay 60 s, over 36 km/h", "bus, van"],
                 ["2", "yard", "polygon of 3 vertices", "enter, exit", "everyone"],
                 ["3", "corridor of 50 m", "enter, exit", "everyone", "ways"],
             ], "\(list.output)")
@@ -96,6 +109,7 @@ struct FenceProgramTests {
         for (arguments, status, reason) in [
             (["add", "circle", "1"] + place, 2, "--watch-all"),
             (["add", "circle", "1", "--watch-all", "--report"] + place, 2, "for the fences of a vehicle"),
+            (["add", "circle", "1", "--watch-all", "--remote", "enter"] + place, 2, "--remote tells its enter"),
             (["add", "circle", "1", "--watch", "nobody_yet"] + place, 1, "no entity named 'nobody_yet'"),
             (["add", "circle", "9", "--watch-all"] + place, 1, "no service 9"),
             (["add", "circle", "1", "--watch-all", "--at", "40,116", "--radius", "0"], 2, "radius"),

@@ -234,7 +234,21 @@ package struct NewFenceOptions: ParsableArguments {
         settings.apply(to: &definition)
         (definition.name, definition.floor, definition.district) = (name ?? district ?? "", floor, district)
         try Self.check(definition, now)
+        try Self.checkRemote(definition)
         try await holder.add(definition)
+    }
+
+    /// Whether anybody hears of what the fence tells to others. `former`: the fence before a change.
+    static func checkRemote(_ definition: FenceDefinition, _ former: FenceDefinition? = nil) throws(FenceCommandFailure)
+    {
+        guard former?.unheardRemote == nil || former?.reactions != definition.reactions,
+            let action = definition.unheardRemote
+        else { return }
+        let count = definition.watch.entities.count
+        throw FenceCommandFailure(
+            .usage,
+            "--remote tells its \(action.rawValue) to the entities that --watch names, at most \(FenceReaction.mostRemote), and this "
+                + "fence names \(count == 0 ? "none" : "\(count)"): give --watch NAME for each of them")
     }
 
     /// The rules of fences, before anybody is asked.

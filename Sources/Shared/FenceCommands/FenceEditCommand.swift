@@ -52,6 +52,7 @@ package struct FenceEditCommand<Holder: FenceHolder>: AsyncParsableCommand {
                 "fence \(held.id) tells its \(action.rawValue) to other vehicles (--remote), which needs the server, and without "
                     + "--report the server hears nothing: leave --no-report out, or give --clear actions, too")
         }
+        try NewFenceOptions.checkRemote(definition, former)
         if held.hasShape || changes.changesShape { try NewFenceOptions.check(definition, now) }
         try await holder.change(held, to: definition, hasNewShape: changes.changesShape)
     }

@@ -27,8 +27,8 @@ struct DefinitionMaker {
             } catch {
                 throw FenceFileError(error)
             }
-            // A fence that says nothing of it watches whom the caller's fences usually watch.
-            if given["watch"] == nil { definition.watch = options.usualWatch }
+            // A fence that says nothing of it, or null, watches whom the caller's fences usually watch.
+            if given["watch"] ?? .null == .null { definition.watch = options.usualWatch }
             // The shape of the geometry has it already, as the offset of a line that has no other.
             if let buffer = options.buffer, given["shape"] != nil { definition.shape.buffer = buffer }
         }

@@ -292,6 +292,8 @@ package struct ImportPlan: Hashable, Sendable {
 
     /// Of a vehicle: fences that tell an action to others, who hear nothing of it without reports to the server.
     package var unreported: Int { written.count { $0.unreportedRemote != nil } }
+    /// Fences that tell an action to others, and name nobody who is told.
+    package var unheard: Int { written.count { $0.unheardRemote != nil } }
 
     private var written: [FenceDefinition] { additions + updates.map(\.fence.definition) }
 

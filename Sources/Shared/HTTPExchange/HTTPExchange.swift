@@ -119,8 +119,9 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
     private var exchange: Exchange?
     /// Why the connection ended, when it did not end well.
     private var trouble: (any Error)?
-    /// Whether the connection can take another request, and whether the last exchange ended before anything of an answer came.
+    /// Whether the connection can take another request.
     private(set) var isIdle = true
+    /// The connection ended before anything of the last answer came.
     private(set) var endedUntouched = false
 
     /// Sends a request, and keeps the promise. Call it on the loop of the channel, when no other exchange is under way.

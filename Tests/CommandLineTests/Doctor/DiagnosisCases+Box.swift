@@ -141,6 +141,10 @@ extension DiagnosisTests {
             "no space left",
             "df -h /var/lib/saker/cache"),
         Case(
+            "in memory, not allowed",
+            Facts.status { ($0.cache.state, $0.cache.lastError) = (.memory, "open: EACCES (permission denied)") },
+            .disk, .failed, "EACCES", "sudo chown -R 990 /var/lib/saker"),
+        Case(
             "not remembered",
             Facts.status { $0.remembered = DurableStateStatus(state: .failing, lastError: "no space left") }, .disk,
             .failed, "no space left", "df -h"),

@@ -38,7 +38,8 @@ extension DiagnosisTests {
             .fix,
             .failed, "has no fix", "sky"),
         Case(
-            "mute", gpsd(.answers(release: "3.25", devices: receiver, fix: nil)), .fix, .failed, "says nothing", "cgps"),
+            "mute", gpsd(.answers(release: "3.25", devices: receiver, fix: nil)), .fix, .failed, "says nothing",
+            "cable and power, and the speed of its port"),
         Case(
             "a fix without the agent",
             silent(.missing) {

@@ -151,6 +151,7 @@ package struct TimeGuard: Hashable, Sendable {
     private mutating func adopt(
         _ epoch: Epoch, _ now: MonotonicTime, isVouched: Bool = false, isCertain: Bool = false
     ) -> Verdict {
+        // Fixes that confirmed nothing, before the first date or beside a kept clock, are no bursts.
         let isBursty = runs.contains {
             $0.device == epoch.device && $0.confirms(now, isBursty: line?.isBursty ?? false) && !$0.isSteady(now)
         }

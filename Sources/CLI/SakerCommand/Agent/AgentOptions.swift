@@ -45,11 +45,13 @@ struct AgentOptions: ParsableArguments {
 
     /// The agent answers within 50 ms, and the card of a vehicle may take longer. Waits for its disk, at most ten seconds, before it throws.
     func demandRemembered(_ reply: JSONValue, of method: AgentMethod) async throws {
-        guard reply["durable"]?.boolValue == false, Self.remembered.contains(method) else {
+        let isOfFences = Self.fences.contains(method)
+        guard reply["durable"]?.boolValue == false, isOfFences || Self.remembered.contains(method) else {
             return try Self.demandDurable(reply)
         }
         for _ in 0..<100 {
-            switch try? await client.call(.getStatus, parameters: [:])["status"]?["remembered"]?["state"]?.stringValue {
+            let status = try? await client.call(.getStatus, parameters: [:])["status"]
+            switch (isOfFences ? status?["fences"] : status)?["remembered"]?["state"]?.stringValue {
             case "durable": return
             case "writing": try await Task.sleep(for: .milliseconds(100))
             default: return try Self.demandDurable(reply)
@@ -63,6 +65,9 @@ struct AgentOptions: ParsableArguments {
         .startService, .stopService, .startGather, .stopGather, .setIntervals, .setCacheLimit, .setLocationOptions,
         .resetSettings,
     ]
+
+    /// Those that change what the status calls remembered of the fences.
+    private static let fences: Set<AgentMethod> = [.createFence, .updateFence, .deleteFences, .importFences]
 
     /// Throws when the agent has done what it was told, and its disk has not.
     static func demandDurable(_ reply: JSONValue) throws(CommandFailure) {

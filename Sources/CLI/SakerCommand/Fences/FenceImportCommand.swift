@@ -62,7 +62,7 @@ struct FenceImportCommand: AsyncParsableCommand {
         } else {
             let reply = try await send(FenceImportText(plan, known, file: name, layer: layer), name, layer)
             if agent.json { Output.print(json: reply.description) }
-            try AgentOptions.demandDurable(reply)
+            try await agent.demandRemembered(reply, of: .importFences)
         }
         guard plan.refused == 0 else {
             throw CommandFailure(
@@ -179,6 +179,12 @@ enum ImportView {
             lines.append(
                 "\(Quantity.count(Int64(plan.unreported), "fence tells", "fences tell")) an action to others (remote), who hear of it"
                     + " through the server alone: give --report.")
+        }
+        if plan.unheard > 0 {
+            lines.append(
+                "\(Quantity.count(Int64(plan.unheard), "fence tells", "fences tell")) an action to others (remote), and nobody hears of"
+                    + " it: only entities that a fence names are told, at most \(FenceReaction.mostRemote): give --watch NAME."
+            )
         }
         return lines
     }

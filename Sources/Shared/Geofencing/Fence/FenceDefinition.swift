@@ -157,6 +157,11 @@ extension FenceDefinition {
     /// Of a vehicle's own fence: an action that others should hear of, although the server, which would tell them, gets no report;
     /// nil: there is none.
     package var unreportedRemote: FenceAction? { isReported ? nil : reactions.first(where: \.isRemote)?.on }
+    /// An action that others should hear of, although nobody is told: those are told whom the fence names, unless they are more than
+    /// ``FenceReaction/mostRemote``; nil: there is none.
+    package var unheardRemote: FenceAction? {
+        (1...FenceReaction.mostRemote).contains(watch.entities.count) ? nil : reactions.first(where: \.isRemote)?.on
+    }
 }
 
 /// Where an imported fence came from: a second import of the same file and layer finds it by its feature.

@@ -68,8 +68,14 @@ enum ReceiverChecks {
             }
             if devices.isEmpty { return .notChecked("gpsd has no receiver") }
             if let seen, seen.mode >= 2 { return judge(seen.mode, seen.accuracy, age: 0, satellites: nil) }
+            guard seen != nil else {
+                return .failed(
+                    "the receiver says nothing",
+                    "Check the receiver's cable and power, and the speed of its port. See what it sends: \(Remedy.receiver)"
+                )
+            }
             return .failed(
-                seen == nil ? "the receiver says nothing" : "the receiver reports and has no fix",
+                "the receiver reports and has no fix",
                 "Give the antenna a free view of the sky; a cold start takes up to 15 min. See the satellites: "
                     + Remedy.satellites)
         }

@@ -18,19 +18,19 @@ enum VehicleStorageChecks {
             let reason = cache.lastError ?? "the disk refuses writes"
             return .failed(
                 "points are in memory only, and a power cut loses them: \(reason)" + (found.map { "; \($0)" } ?? ""),
-                obstacle(facts).map(wayOut) ?? remedy(facts.disk, directory))
+                remedy(facts, directory, for: reason))
         }
         if let remembered = facts.status?.remembered, remembered.state == .failing {
             let reason = remembered.lastError ?? "the disk refuses writes"
             return .failed(
                 "what the agent was told last is not on the disk, and a restart may forget it: \(reason)"
                     + (found.map { "; \($0)" } ?? ""),
-                obstacle(facts).map(wayOut) ?? remedy(facts.disk, directory))
+                remedy(facts, directory, for: reason))
         }
         if let trouble = facts.status?.fences.flatMap(trouble) {
             return .failed(
                 trouble + (found.map { "; \($0)" } ?? ""),
-                obstacle(facts).map(wayOut) ?? remedy(facts.disk, directory))
+                remedy(facts, directory, for: trouble))
         }
         if let damaged = facts.status?.alarms?.damaged, damaged > 0 {
             return .warning(
@@ -72,6 +72,20 @@ enum VehicleStorageChecks {
 
     private static func wayOut(_ path: String) -> String {
         "A file is in the way. Move it: sudo mv \(path) \(path).old. The agent then goes on by itself within a minute"
+    }
+
+    /// What helps against a disk that refuses for a reason.
+    private static func remedy(_ facts: Facts, _ directory: String?, for reason: String) -> String {
+        if let path = obstacle(facts) { return wayOut(path) }
+        // A folder that is the agent's may have files that another user has made, as a program that root ran by hand.
+        if reason.contains("EACCES"), let file = facts.files.first(where: { $0.role == .writable }),
+            let user = file.agentUser
+        {
+            return
+                "Files there are another user's: sudo chown -R \(user) \(file.path). The agent then goes on by itself within a "
+                + "minute"
+        }
+        return remedy(facts.disk, directory)
     }
 
     private static func remedy(_ disk: VehicleDiskFacts?, _ directory: String?) -> String {

@@ -80,7 +80,7 @@ enum PortProbe {
     private static func secure(
         _ host: String, _ port: Int, _ protocols: [String], _ file: TLSCertificates?
     ) async -> PortFacts.Found? {
-        var options = TLSClientOptions.web(.pinnedKeys, pins: Set([file?.pin ?? nobody].compactMap { $0 }))
+        var options = TLSClientOptions.web(.pinnedKeys, pins: Set([file?.pin ?? noKey].compactMap { $0 }))
         options.applicationProtocol = protocols.first ?? options.applicationProtocol
         let loop = MultiThreadedEventLoopGroup.singleton.any()
         let limits = SecureLink.Limits(connect: timeout, handshake: timeout, goodbye: .milliseconds(200))
@@ -106,7 +106,7 @@ enum PortProbe {
     }
 
     /// The pin of no key.
-    private static let nobody = PublicKeyPin(digest: [UInt8](repeating: 0, count: 32))
+    private static let noKey = PublicKeyPin(digest: [UInt8](repeating: 0, count: 32))
 
     private static func plain(_ host: String, _ port: Int, _ path: String) async -> PortFacts.Found? {
         let limits = HTTPLimits(connect: .seconds(6), total: .seconds(3), bodyBytes: 4 << 20)
