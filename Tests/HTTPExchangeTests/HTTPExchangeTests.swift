@@ -125,15 +125,35 @@ import Testing
         let server = try await RawServer.start("", closes: false)
         let (connections, request) = try kept(server.port)
         let task = Task { try await connections.run(request, within: .seconds(120)) }
-        await server.firstRequest()
+        await server.nextRequest()
         task.cancel()
         await #expect(throws: HTTPExchangeError(.cancelled, "")) { try await task.value }
-        await server.lastEnd()
+        await server.nextEnd()
         // Nothing of it is left for the next request.
         await #expect(throws: HTTPExchangeError(.timeout, "")) {
             try await connections.run(request, within: .milliseconds(200))
         }
         #expect(server.connections == 2)
+        await connections.close()
+        try await server.stop()
+    }
+
+    /// What nobody waits for any more is not sent once more.
+    @Test func whoeverIsCancelledOnAKeptConnectionAsksNobodyElse() async throws {
+        // It answers the first request of each connection.
+        let server = try await RawServer.start(Self.whole, closes: false)
+        let (connections, request) = try kept(server.port)
+        for round in 1...10 {
+            #expect(try await connections.run(request, within: .seconds(120)).status == 200)
+            await server.nextRequest()
+            let task = Task { try await connections.run(request, within: .seconds(120)) }
+            await server.nextRequest()
+            task.cancel()
+            await #expect(throws: HTTPExchangeError(.cancelled, "")) { try await task.value }
+            await server.nextEnd()
+            #expect(server.connections == round)
+        }
+        #expect(server.heard.split(separator: "GET ").count == 20)
         await connections.close()
         try await server.stop()
     }
@@ -154,7 +174,7 @@ import Testing
                 at: "127.0.0.1", security: nil, limits: Self.patient, on: loop)
             Issue.record("somebody answered")
         } catch let error as HTTPExchangeError {
-            #expect(error.code == .unreachable && error.isBeforeConnection)
+            #expect(error.code == .unreachable && error.unconnected == .refused)
         }
     }
 }
@@ -194,9 +214,9 @@ private final class RawServer: Sendable {
     var heard: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
     var connections: Int { opened.withLock { $0 } }
     func stop() async throws { try await channel.withLock { $0 }?.close().get() }
-    func firstRequest() async { for await _ in requests.stream { return } }
+    func nextRequest() async { for await _ in requests.stream { return } }
     /// A connection has ended.
-    func lastEnd() async { for await _ in ends.stream { return } }
+    func nextEnd() async { for await _ in ends.stream { return } }
 
     private final class Speaker: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer

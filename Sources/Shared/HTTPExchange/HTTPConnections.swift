@@ -53,7 +53,6 @@ package final class HTTPConnections: Sendable {
             let tried = loop.makePromise(of: HTTPAnswer.self)
             let bound = NIOLoopBound(handler, eventLoop: loop)
             tried.futureResult.whenComplete { result in
-                // Not when the exchange was cancelled: then the connection still stands.
                 if case .failure = result, bound.value.endedUntouched {
                     self.connect(bytes, answered)
                 } else {
@@ -82,7 +81,10 @@ package final class HTTPConnections: Sendable {
     private func release(_ channel: any Channel) {
         guard channel.isActive, let handler = Self.handler(channel), handler.isIdle, !idle.value.isClosed,
             idle.value.channels.count < idle.value.most
-        else { return channel.close(promise: nil) }
+        else {
+            Self.handler(channel)?.abandon()
+            return channel.close(promise: nil)
+        }
         idle.value.channels.append(channel)
     }
 

@@ -85,13 +85,19 @@ extension HTTPExchangeError {
         switch error {
         case let error as HTTPExchangeError: self = error
         case let error as SecureLinkError:
-            self.init(Self.code(error.code), error.detail, isBeforeConnection: Self.isBeforeConnection(error.code))
+            self.init(Self.code(error.code), error.detail, unconnected: Self.unconnected(error.code))
         default: self.init(.unreachable, "the connection failed: \(error)")
         }
     }
 
-    private static func isBeforeConnection(_ code: SecureLinkError.Code) -> Bool {
-        [.nameResolution, .connectTimeout, .connectRefused, .networkUnreachable].contains(code)
+    private static func unconnected(_ code: SecureLinkError.Code) -> Unconnected? {
+        switch code {
+        case .nameResolution: .noAddress
+        case .networkUnreachable: .noRoute
+        case .connectRefused: .refused
+        case .connectTimeout: .timeout
+        default: nil
+        }
     }
 
     private static func code(_ code: SecureLinkError.Code) -> Code {
@@ -154,6 +160,13 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
         isIdle = false
         endedUntouched = exchange?.reader.isUntouched ?? false
         take(exchange?.reader.ended(isWhole: trouble == nil) ?? .wait)
+    }
+
+    /// The present exchange has ended for whoever asked: its connection is of no use any more.
+    func abandon() {
+        let present = exchange
+        (exchange, isIdle, endedUntouched) = (nil, false, false)
+        present?.answered.fail(HTTPExchangeError(.cancelled, "the request was broken off"))
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {

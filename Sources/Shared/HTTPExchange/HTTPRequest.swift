@@ -148,11 +148,13 @@ package struct HTTPExchangeError: Error, Hashable, Sendable, CustomStringConvert
     package let code: Code
     /// For people; holds nothing of the request but its address.
     package let detail: String
-    /// The server has got nothing of the request, not even a connection: another address of the server may be tried.
-    package let isBeforeConnection: Bool
+    /// Why there was no connection. Then the server has got nothing of the request, and another address of it may be tried.
+    package enum Unconnected: Hashable, Sendable { case noAddress, noRoute, refused, timeout }
+    /// Nil: there was a connection.
+    package let unconnected: Unconnected?
 
-    package init(_ code: Code, _ detail: String, isBeforeConnection: Bool = false) {
-        (self.code, self.detail, self.isBeforeConnection) = (code, detail, isBeforeConnection)
+    package init(_ code: Code, _ detail: String, unconnected: Unconnected? = nil) {
+        (self.code, self.detail, self.unconnected) = (code, detail, unconnected)
     }
 
     package static func == (a: Self, b: Self) -> Bool { a.code == b.code }

@@ -98,7 +98,7 @@ struct CallbackClient: Sendable {
                 true
             )
         } catch {
-            return (.failed(Self.reason(error)), !error.isBeforeConnection)
+            return (.failed(Self.reason(error)), error.unconnected == nil)
         }
     }
 
@@ -116,12 +116,18 @@ struct CallbackClient: Sendable {
             ], program: "saker-server")
     }
 
-    /// Nothing of the answer itself: it is for logs and clients.
+    /// Nothing of the answer itself, and no address: it is for logs and clients.
     private static func reason(_ error: HTTPExchangeError) -> String {
-        switch error.code {
+        switch error.unconnected {
+        case nil: break
+        case .refused: return "no connection: it was refused"
+        case .timeout: return "no connection in time"
+        case .noRoute: return "no connection: no route leads there"
+        case .noAddress: return "no connection: it has no address"
+        }
+        return switch error.code {
         case .tooLarge: "its answer has more than \(CallbackRules.answerBytes) bytes"
         case .untrusted: "its certificate is not trusted, or it does not speak TLS as it must"
-        case .unreachable where error.isBeforeConnection: "no connection: \(error.detail)"
         case .unreachable: "the connection failed"
         case .timeout: "it did not answer in time"
         case .cut: "it closed the connection"

@@ -119,7 +119,7 @@ enum PortProbe {
             let isAPI = (try? JSONReader.value(of: answer.body))?["status"]?.integerValue != nil
             return answer.status == 200 && (isMetrics || isAPI) ? .ours : .stranger("HTTP \(answer.status)")
         } catch {
-            return error.isBeforeConnection ? nil : .stranger("it does not speak HTTP")
+            return error.unconnected != nil ? nil : .stranger("it does not speak HTTP")
         }
     }
 }
